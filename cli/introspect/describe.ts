@@ -23,11 +23,11 @@ const kindFor = ({ type, kind }: CatalogueColumn): Kind | undefined => {
 
 /** Why a table cannot be served; undefined if it can. */
 const whyNoTable = (table: CatalogueTable): string | undefined => {
-  const { otherwise, primaryKey, columns } = table
+  const { relationKind, primaryKey, columns } = table
   const [key, ...others] = primaryKey
   const byHand = 'describe it by hand, and name the column that identifies a row as idColumn'
-  if (/partition of|part of|virtual/.test(otherwise ?? '')) return `it is ${otherwise}`
-  const what = otherwise ? `it is ${otherwise}, which` : 'it'
+  if (/partition of|part of|virtual/.test(relationKind ?? '')) return `it is ${relationKind}`
+  const what = relationKind ? `it is ${relationKind}, which` : 'it'
   if (key === undefined) return `${what} has no primary key; ${byHand}`
   if (others.length > 0) return `its primary key has several columns (${primaryKey.join(', ')})`
   const { kind, type } = columns.find(({ name }) => name === key) as CatalogueColumn
@@ -186,7 +186,7 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
   return {
     idColumn,
     fields,
-    create: left.length === 0 && assignsIds && !table.isReadOnly && table.otherwise === undefined,
+    create: left.length === 0 && assignsIds && !table.isReadOnly && table.relationKind === undefined,
     notes,
   }
 }

@@ -219,7 +219,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
    * the last one shown. If it is sized, rows with too many bytes have no JSON, but their ids follow.
    */
   const page = (plan: Plan, driver: Driver, after: Position | undefined, isSized: boolean): Knex.Raw => {
-    const size = `select coalesce(sum(${source.size}), 0) from ${rowsFrom} where id ${isAmong('select id from _shown')}`
+    const size = `select coalesce(sum(${source.size}), 0) from ${from} as _t where id ${isAmong('select id from _shown')}`
     const large = sql`_large as materialized (select (${size}) > ${String(largePageBytes)} as is_large)`
     const isLarge = '(select is_large from _large)'
     const parts = sql.join(
@@ -250,7 +250,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   const part = (order: Order): Knex.Raw => {
     const by = orderBy(order, '_k')
     const given = knex.raw(dialect.isIn, [named('ids', dialect.typeOf(findField(resource, 'id'), true))])
-    const rows = sql`select id, ${key(order)} as _k, ${source.size} as _size from ${rowsFrom} where id ${given}`
+    const rows = sql`select id, ${key(order)} as _k, ${source.size} as _size from ${from} as _t where id ${given}`
     const sized = `select *, sum(_size) over (order by ${by} rows unbounded preceding) - _size as _before from _rows`
     return sql`with _rows as materialized (${rows}), _sized as materialized (${sized}),
       _part as materialized (select id from _sized where _before < ${integer('bytes')} order by ${by}),

@@ -7,8 +7,8 @@ export const largePageBytes = 4 * 1024 * 1024
 /** A part ends when it has this many bytes; a client that does not read holds two of them. */
 export const partBytes = 32 * 1024
 
-/** The most rows of a part, and the most ids that are found at once. */
-const maxPartRows = 500
+/** The fewest and the most rows that a part is looked for in, and the most ids that are found at once. */
+const [minPartRows, maxPartRows] = [50, 500]
 export const maxIds = 2_048
 
 /** Some of the rows that were asked for, each a line, and the ids of those that were not read. */
@@ -25,12 +25,16 @@ export async function* rowsInParts(
   ids: readonly string[],
   read: (ids: readonly string[]) => Promise<Part>,
 ): AsyncGenerator<Buffer> {
+  let size = minPartRows
   for (let rest = ids; rest.length > 0; ) {
     await turn()
-    const { lines, left } = await read(rest.slice(0, maxPartRows))
+    const asked = rest.slice(0, size)
+    const { lines, left } = await read(asked)
     if (lines.length > 0) yield lines
     const unread = new Set(left)
-    rest = [...rest.slice(0, maxPartRows).filter((id) => unread.has(id)), ...rest.slice(maxPartRows)]
+    rest = [...asked.filter((id) => unread.has(id)), ...rest.slice(size)]
+    // The next part has about as many.
+    size = Math.min(maxPartRows, Math.max(minPartRows, 2 * (asked.length - left.length)))
   }
 }
 

@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 import { type Column, type Kind, kindOf } from '../descriptor/kinds.js'
 import { keyLength } from '../descriptor/listQuery.js'
 import { type Field, type GivenValue, orderedFields, type Registry, type Resource } from '../descriptor/registry.js'
-import type { ColumnShape, ForeignKey } from './migration/catalogue.js'
+import type { ColumnDefinition, ForeignKey } from './migration/catalogue.js'
 import type { StoredRow } from './storage.js'
 
 export interface SchemaDialect {
@@ -99,7 +99,7 @@ const referenceSql = ({ target, onDelete }: ForeignKey): string =>
   `references ${quoted(target)} ("id")${onDelete === 'restrict' ? '' : ` on delete ${onDelete}`}`
 
 export const columnDefinition = (
-  { name, type, isNotNull, foreignKey }: Pick<ColumnShape, 'name' | 'type' | 'isNotNull' | 'foreignKey'>,
+  { name, type, isNotNull, foreignKey }: Pick<ColumnDefinition, 'name' | 'type' | 'isNotNull' | 'foreignKey'>,
   defaultSql?: string,
 ): string => {
   const parts = [quoted(name), type]

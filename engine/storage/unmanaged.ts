@@ -11,8 +11,12 @@ export const joinedText = (resource: Resource): string => {
   return `concat_ws(' ', ${names.join(', ') || "''"})`
 }
 
+/** About how many bytes a row has: those of its texts, whose lengths a database knows without reading them. */
+export const textSize = (resource: Resource): string =>
+  ['0', ...searchedFields(resource).map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`)].join(' + ')
+
 /** The table as a query whose columns are the fields; a redacted column is never read. */
-export const unmanagedSource = (
+export const unmanagedColumns = (
   { columnSql, hasId }: Dialect,
   resource: Resource,
   table: CatalogueTable | undefined,
@@ -23,11 +27,10 @@ export const unmanagedSource = (
     .filter(({ redacted }) => !redacted)
     .map(({ name }) => `${columns.get(name)?.read} as ${quoted(name)}`)
   const isRow = hasId(escapedName(findField(resource, 'id').column))
-  const texts = searchedFields(resource).map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`)
   return {
     resource,
     from: `(select ${selected.join(', ')} from ${escapedName(resource.table)} where ${isRow})`,
-    size: ['0', ...texts].join(' + '),
+    size: textSize(resource),
     write: (field) => columns.get(field)?.write ?? '?',
     uniqueKey: (_, value) => value,
   }

@@ -21,7 +21,7 @@ import { registry, testedResources } from '../support/tested.js'
 const url = await freshUrl()
 await (await openStorage(registry, url, storageOptions)).close()
 
-const index = { isThere: true, isAscii: false }
+const index = { isAvailable: true, isAscii: false }
 const dialect = server ? postgres.postgresDialect(index) : sqlite.sqliteDialect
 const source = (resource: Resource) =>
   server ? postgres.managedSource(index, resource) : sqlite.managedSource(resource)

@@ -33,7 +33,7 @@ export interface CatalogueColumn {
 export interface CatalogueTable {
   readonly name: string
   /** What it is, if it is no ordinary table: `a view`, `a partitioned table`. */
-  readonly otherwise?: string | undefined
+  readonly relationKind?: string | undefined
   /** Whether it has rows: an index and a type have none. */
   readonly hasRows: boolean
   readonly isReadOnly: boolean
@@ -49,19 +49,19 @@ export interface CatalogueTable {
 }
 
 /** An existing column as it should be: renamed, retyped or constrained. */
-export interface ColumnShape extends Pick<CatalogueColumn, 'name' | 'type' | 'isNotNull' | 'foreignKey'> {
+export interface ColumnDefinition extends Pick<CatalogueColumn, 'name' | 'type' | 'isNotNull' | 'foreignKey'> {
   readonly from: CatalogueColumn
   readonly convertTo?: Kind | undefined
   readonly fill?: GivenValue | undefined
 }
 
 /** A table as it should be; columns that are left out are dropped. */
-export type TableShape = readonly ColumnShape[]
+export type TableDefinition = readonly ColumnDefinition[]
 
 export const findColumn = ({ columns }: CatalogueTable, name: string): CatalogueColumn | undefined =>
   columns.find((column) => column.name === name)
 
-export const droppedColumns = ({ columns }: CatalogueTable, shape: TableShape): CatalogueColumn[] =>
+export const droppedColumns = ({ columns }: CatalogueTable, shape: TableDefinition): CatalogueColumn[] =>
   columns.filter((column) => !shape.some(({ from }) => from === column))
 
 const describeDelete: Readonly<Record<OnDelete, (name: string) => string>> = {
@@ -79,7 +79,7 @@ const describeKey = (name: string, before: ForeignKey | undefined, after: Foreig
   return [`${name} references ${after.target}${before === undefined ? '' : ` instead of ${before.target}`}`]
 }
 
-const describeColumn = ({ name, from, isNotNull, foreignKey, convertTo, fill }: ColumnShape): string[] => [
+const describeColumn = ({ name, from, isNotNull, foreignKey, convertTo, fill }: ColumnDefinition): string[] => [
   ...(from.name === name ? [] : [`${from.name} is renamed to ${name}`]),
   ...(convertTo === undefined ? [] : [`${name} becomes ${convertTo}`]),
   ...(fill === undefined ? [] : [`${name} becomes ${JSON.stringify(fill)} where it is null`]),
@@ -87,7 +87,7 @@ const describeColumn = ({ name, from, isNotNull, foreignKey, convertTo, fill }: 
   ...describeKey(name, from.foreignKey, foreignKey),
 ]
 
-export const describeChanges = (table: CatalogueTable, shape: TableShape): string[] => [
+export const describeChanges = (table: CatalogueTable, shape: TableDefinition): string[] => [
   ...shape.flatMap(describeColumn),
   ...droppedColumns(table, shape).map(({ name }) => `${name} is dropped`),
 ]

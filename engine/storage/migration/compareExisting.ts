@@ -13,12 +13,12 @@ export const compareExisting = async (database: MigrationDialect, resource: Reso
   const { all, add } = tableDifferences(resource.table, approvalsFrom([]))
   const table = await database.catalogue(resource.table)
   if (!table?.hasRows) {
-    const found = table?.otherwise ?? `no table or view${didYouMean(resource.table, await database.tableNames())}`
+    const found = table?.relationKind ?? `no table or view${didYouMean(resource.table, await database.tableNames())}`
     const what = table ? `it is ${found}, which has no rows.` : `there is ${found}`
     add(what.replace(/(?<![.?])$/, '.'), 'Correct table in the descriptor, or DATABASE_URL.')
     return all
   }
-  const isTable = table.otherwise === undefined
+  const isTable = table.relationKind === undefined
   const names = table.columns.map(({ name }) => name)
   for (const { name, column, kind, required } of fields) {
     const found = findColumn(table, column)
@@ -26,7 +26,7 @@ export const compareExisting = async (database: MigrationDialect, resource: Reso
     if (!found) {
       const near = didYouMean(column, names) || `; its columns are ${names.join(', ')}.`
       add(`it does not exist${near}`, `Set ${option} in the descriptor.`, column)
-    } else if (!database.serves(found.type, kind)) {
+    } else if (!database.isCompatible(found.type, kind)) {
       add(`it is of type ${found.type}, which has no values of ${kind}().`, correct, column)
     } else if (required && isTable && !found.isNotNull) {
       add(`it may be null, but the descriptor requires the field "${name}".`, correct, column)
@@ -38,7 +38,7 @@ export const compareExisting = async (database: MigrationDialect, resource: Reso
     add('several rows may have the same id, because it is not unique.', 'Name a unique integer column.', idColumn)
   const isWritten = create || (update && writableFields(resource).length > 0) || remove
   if (isWritten && table.isReadOnly) {
-    const message = `its rows cannot be changed, because it is ${table.otherwise}.`
+    const message = `its rows cannot be changed, because it is ${table.relationKind}.`
     add(message, 'Write create: false, and no update or delete.')
   } else if (create && isTable) {
     const advice = 'Correct the descriptor, or write create: false.'
@@ -49,7 +49,7 @@ export const compareExisting = async (database: MigrationDialect, resource: Reso
     const isAssigned = table.rowId === idColumn || findColumn(table, idColumn)?.default != null
     if (!isAssigned) add('the database assigns no ids to new rows.', advice, idColumn)
   } else if (create && database.hasInlineForeignKeys) {
-    add(`SQLite does not tell the id of a row that is created in ${table.otherwise}.`, 'Write create: false.')
+    add(`SQLite does not tell the id of a row that is created in ${table.relationKind}.`, 'Write create: false.')
   }
   return all
 }

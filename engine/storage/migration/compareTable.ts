@@ -5,7 +5,7 @@ import { didYouMean } from '../../descriptor/nearest.js'
 import type { Field, GivenValue, Registry, Resource } from '../../descriptor/registry.js'
 import { refuseValue } from '../../descriptor/valueRules.js'
 import { boundValue, constantDefault, findField, resourceAt, resourceIndexes, wantedForeignKey } from '../schema.js'
-import { type CatalogueColumn, type CatalogueTable, type ColumnShape, findColumn } from './catalogue.js'
+import { type CatalogueColumn, type CatalogueTable, type ColumnDefinition, findColumn } from './catalogue.js'
 import { convert } from './conversions.js'
 import { applyCommand, type TableDifferences } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
@@ -33,7 +33,7 @@ export const compareTable = async (
   const countValues = (column: string) => rows.count((query) => query.whereNotNull(column))
 
   /** How a column changes whose values are of another kind than those of its field. */
-  const compareKind = async (field: Field, column: CatalogueColumn): Promise<Partial<ColumnShape>> => {
+  const compareKind = async (field: Field, column: CatalogueColumn): Promise<Partial<ColumnDefinition>> => {
     const { name, kind, unique } = field
     const from = column.kind as Kind
     const { type, bind } = database.columnOf(kind)
@@ -170,7 +170,7 @@ export const compareTable = async (
   }
 
   /** Compares a field with the column that has its values; returns the column as it should be. */
-  const compareColumn = async (field: Field, column: CatalogueColumn): Promise<ColumnShape> => {
+  const compareColumn = async (field: Field, column: CatalogueColumn): Promise<ColumnDefinition> => {
     const { name, kind, required, redacted } = field
     const kept = { ...column, name, from: column }
     if (column.kind === undefined) {
@@ -246,7 +246,7 @@ export const compareTable = async (
     return false
   }
 
-  const shapes = new Map<string, ColumnShape>(current.columns.map((from) => [from.name, { ...from, from }]))
+  const shapes = new Map<string, ColumnDefinition>(current.columns.map((from) => [from.name, { ...from, from }]))
   const added: Field[] = []
   for (const field of fields.filter(({ name }) => name !== 'id')) {
     const { name, renamedFrom } = field

@@ -3,7 +3,7 @@ import type { Kind } from '../../descriptor/kinds.js'
 import type { Field, Registry, Resource, RowValues } from '../../descriptor/registry.js'
 import type { ColumnSql } from '../dialect.js'
 import type { DerivedObject, ObjectName, SchemaDialect } from '../schema.js'
-import type { CatalogueTable, TableShape } from './catalogue.js'
+import type { CatalogueTable, TableDefinition } from './catalogue.js'
 import type { Difference } from './difference.js'
 
 export interface Step {
@@ -36,7 +36,7 @@ export interface OwnTable {
 export interface DerivedObjects {
   readonly indexes: readonly DerivedObject[]
   /** What maintains the row count, the version and the searched text; recreated together, and then computed from the rows. */
-  readonly bookkeeping: readonly DerivedObject[]
+  readonly countTriggers: readonly DerivedObject[]
 }
 
 export interface Reshaping {
@@ -58,16 +58,16 @@ export interface MigrationDialect extends SchemaDialect {
   /** A table; undefined if it does not exist. `isSampled` if kinds that no type says are to be read from its rows. */
   catalogue(table: string, isSampled?: boolean): Promise<CatalogueTable | undefined>
   /** Whether a column of another program's table has values of a kind. */
-  serves(type: string, kind: Kind): boolean
+  isCompatible(type: string, kind: Kind): boolean
   /** How values of another program's column are read and written. */
   columnSql(field: Field, type: string): ColumnSql
   /** Makes `isKnownUnused` true for a column, if the catalogue does not show it anyway. */
   rememberUnused(table: string, column: string): string[]
-  reshape(current: CatalogueTable, shape: TableShape): Reshaping
+  reshape(current: CatalogueTable, shape: TableDefinition): Reshaping
   countedTables(): Promise<string[]>
   /** Marks a table as the engine's until everything derived from it is created again, if nothing else shows it. */
-  claim(table: string): string[]
-  forget(table: string): string[]
+  markOwned(table: string): string[]
+  unmark(table: string): string[]
   /** The SQL that creates the engine's own tables, by name. */
   readonly ownTables: Readonly<Record<string, OwnTable>>
   /** The steps for the engine's own functions, if the database has any. */
@@ -82,7 +82,7 @@ export interface MigrationDialect extends SchemaDialect {
   isCounted(resource: Resource): Promise<boolean>
   /** Creates an index, or replaces it; `isNew` if nobody else can use the table yet. */
   indexStep(resource: Resource, index: DerivedObject, isNew: boolean): Omit<Step, 'table' | 'rows'>
-  bookkeepingSteps(resource: Resource, rows: number): Promise<Omit<Step, 'table' | 'rows'>[]>
+  countTriggerSteps(resource: Resource, rows: number): Promise<Omit<Step, 'table' | 'rows'>[]>
   /** A query of the total, and a condition: some row has no searched text or, where the database can compare it, a wrong one. */
   storedCounts(resource: Resource): Readonly<Record<'total' | 'isTextWrong', string>>
   /** What an operator can do about an error, if that is known. */

@@ -40,20 +40,20 @@ const dropOrder = ['trigger', 'index', 'table']
 
 /** Drops what is derived from a table, including objects of earlier descriptors. */
 const dropDerived = async (database: MigrationDialect, resource: Resource): Promise<string[]> => {
-  const { indexes, bookkeeping } = database.derivedObjects(resource, [])
+  const { indexes, countTriggers } = database.derivedObjects(resource, [])
   const { names } = await database.existingObjects(resource)
   const drops = dropOrder.flatMap((type) =>
-    [...names, ...indexes, ...bookkeeping]
+    [...names, ...indexes, ...countTriggers]
       .filter((object) => object.type === type)
       .map((object) => database.drop(resource, object)),
   )
-  return [...new Set(drops), ...database.forget(resource.table)]
+  return [...new Set(drops), ...database.unmark(resource.table)]
 }
 
 export const recountSteps = async (database: MigrationDialect, resource: Resource, isNew = false): Promise<Step[]> => {
   const { table } = resource
   const rows = isNew ? 0 : await rowQueries(database, table).count()
-  return (await database.bookkeepingSteps(resource, rows)).map((step) => ({ table, rows, ...step }))
+  return (await database.countTriggerSteps(resource, rows)).map((step) => ({ table, rows, ...step }))
 }
 
 /** The approvals that drop unused columns which reference a table: it can only be dropped after them. */
@@ -102,8 +102,8 @@ export const planMigration = async (
     const { table } = resource
     const { indexes } = database.derivedObjects(resource, registry)
     const searched = record.withSearched(resource)
-    const { bookkeeping } = database.derivedObjects(searched, registry)
-    const wanted = [...indexes, ...bookkeeping]
+    const { countTriggers } = database.derivedObjects(searched, registry)
+    const wanted = [...indexes, ...countTriggers]
     const { names, isCurrent } = await database.existingObjects(resource)
     const obsolete = names
       .filter(({ type, name }) => !wanted.some((one) => one.type === type && one.name === name))
@@ -111,7 +111,7 @@ export const planMigration = async (
       // Triggers use columns.
       .toSorted((a, b) => b.type.localeCompare(a.type))
     const stale = indexes.filter((index) => !isCurrent(index))
-    const isCounted = bookkeeping.every(isCurrent) && (await database.isCounted(resource))
+    const isCounted = countTriggers.every(isCurrent) && (await database.isCounted(resource))
     const found: Step[] = obsolete.map((object) => {
       const what = `the ${object.type} ${object.name}`
       return { table, about: `drop ${what}`, changes: [`${what} is dropped`], sql: [database.drop(resource, object)] }
@@ -141,7 +141,7 @@ export const planMigration = async (
     const derived = await derivedSteps(resource, true)
     // One transaction, because nobody else can use the table yet.
     const created = createTable(database, registry, resource)
-    const sql = [created, ...database.claim(table), ...derived.flatMap((step) => step.sql)]
+    const sql = [created, ...database.markOwned(table), ...derived.flatMap((step) => step.sql)]
     steps.push({ table, about: `create the table ${table}`, changes: ['the table is created'], sql })
     planForeignKeys(resource, fields)
   }
@@ -167,7 +167,7 @@ export const planMigration = async (
     const dropped = async () => [
       ...(await dropDerived(database, { ...resource, table: current.name })),
       ...(isRenamed ? [`alter table "${current.name}" rename to "${table}"`] : []),
-      ...database.claim(table),
+      ...database.markOwned(table),
     ]
     if (isRenamed) {
       const about = `rename the table ${current.name} to ${table}`
@@ -216,8 +216,8 @@ export const planMigration = async (
     const former = renamed?.isOwn ? renamed : undefined
     const near = nearest(renamedFromTable, unusedNames)
     const similar = unused.find((one) => fields.filter(({ name }) => findColumn(one, name)).length > fields.length / 2)
-    if (current && (!current.isOwn || current.otherwise !== undefined)) {
-      const message = `"${table}" is ${current.otherwise ?? 'a table'} that this service did not create.`
+    if (current && (!current.isOwn || current.relationKind !== undefined)) {
+      const message = `"${table}" is ${current.relationKind ?? 'a table'} that this service did not create.`
       const serve = 'To serve it as it is, write existing: true in the descriptor. Otherwise set'
       found.add(message, `${current.hasRows ? serve : 'Set'} table to another name, or rename the other one.`)
     } else if (current && former) {

@@ -44,7 +44,7 @@ const servedAsNull = async (database: MigrationDialect, resource: Resource, curr
   const value = servedValue(database.columnOf(field.kind), read.replaceAll('\\?', '?'))
   const id = quoted(resource.fields[0]?.column ?? 'id')
   // A null in a table is reported with its column, which does not require a value.
-  const isStored = current.otherwise === undefined ? ` and ${quoted(field.column)} is not null` : ''
+  const isStored = current.relationKind === undefined ? ` and ${quoted(field.column)} is not null` : ''
   return database.execute<{ id: string; count: number | string }>(
     `select cast(${id} as text) as id, count(*) over () as count from ${quoted(resource.table)} where ${value} is null${isStored} order by ${id} limit ${maxExamples}`,
   )

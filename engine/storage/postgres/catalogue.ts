@@ -3,10 +3,10 @@ import { type Kind, kindNames } from '../../descriptor/kinds.js'
 import {
   type CatalogueColumn,
   type CatalogueTable,
-  type ColumnShape,
+  type ColumnDefinition,
   droppedColumns,
   type ForeignKey,
-  type TableShape,
+  type TableDefinition,
 } from '../migration/catalogue.js'
 import type { Execute, Reshaping } from '../migration/migrationDialect.js'
 import { addForeignKey, foreignKeyName, literal, quoted } from '../schema.js'
@@ -27,7 +27,7 @@ export const kindsByType: Readonly<Record<string, Kind>> = Object.fromEntries(
 export const withoutZone = 'timestamp without time zone'
 
 /** Whether a column of another program is served as a kind: a text is what the server prints, whatever the type. */
-export const serves = (type: string, kind: Kind): boolean => {
+export const isCompatible = (type: string, kind: Kind): boolean => {
   const own = kindsByType[plainType(type)]
   if (own === kind || kind === 'text') return true
   return (kind === 'number' && own === 'integer') || (kind === 'timestamp' && plainType(type) === withoutZone)
@@ -112,7 +112,7 @@ export const readCatalogue = async (execute: Execute, table: string): Promise<Ca
   const keys = await execute<ForeignKey & { column: string }>(foreignKeysSql, named)
   return {
     name: table,
-    otherwise: found.words ?? undefined,
+    relationKind: found.words ?? undefined,
     hasRows: found.hasRows,
     isReadOnly: (await execute<{ is: boolean }>(isReadOnlySql, named))[0]?.is === true,
     isOwn: (await execute(ownObjectsSql, named)).length > 0,
@@ -138,7 +138,7 @@ const converted = (name: string, from: Kind, to: Kind): string => {
   return to === 'boolean' && from === 'integer' ? `${name} = 1` : `${name}::${typeOf(to).type}`
 }
 
-const alterColumn = (table: string, column: ColumnShape): string[] => {
+const alterColumn = (table: string, column: ColumnDefinition): string[] => {
   const { name, type, isNotNull, foreignKey: wanted, from, convertTo, fill } = column
   const alter = `alter table ${quoted(table)}`
   const alterOwn = `${alter} alter column ${quoted(name)}`
@@ -164,7 +164,7 @@ const alterColumn = (table: string, column: ColumnShape): string[] => {
   return sql
 }
 
-export const alterTable = (current: CatalogueTable, shape: TableShape): Reshaping => {
+export const alterTable = (current: CatalogueTable, shape: TableDefinition): Reshaping => {
   const dropped = droppedColumns(current, shape)
   const drops = dropped.map(({ name }) => `alter table ${quoted(current.name)} drop column ${quoted(name)}`)
   return {

@@ -4,7 +4,7 @@ import { fold } from '../caseFold.js'
 import type { ColumnSql, Dialect, Source } from '../dialect.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
 import { escapedName, quoted } from '../schema.js'
-import { joinedText, unmanagedSource } from '../unmanaged.js'
+import { joinedText, unmanagedColumns } from '../unmanaged.js'
 import { plainType, withoutZone } from './catalogue.js'
 import { lettersFoldedTo, maxKeyBytes } from './functions.js'
 import { knex, named } from './prepared.js'
@@ -79,13 +79,13 @@ export const managedSource = (index: SearchIndex, resource: Resource): Source =>
 })
 
 /** A table that the service serves as it is; `hasTrigrams` if an index finds its ASCII words. */
-export const plainSource = (
+export const unmanagedSource = (
   dialect: Dialect,
   resource: Resource,
   table: CatalogueTable | undefined,
   hasTrigrams: boolean,
 ): Source => ({
-  ...unmanagedSource(dialect, resource, table),
+  ...unmanagedColumns(dialect, resource, table),
   // The server folds ASCII letters; of the others, those that occur in the searched text are enough.
   text: knex.raw(`translate(lower(${joinedText(resource)} collate "C"), ?, ?)`, [
     named('foldedFrom', 'text'),

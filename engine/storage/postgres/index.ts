@@ -7,12 +7,12 @@ import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
 import { withTimeout } from './attempts.js'
 import { connectionsTo } from './connections.js'
-import { managedSource, plainSource, postgresDialect } from './dialect.js'
+import { managedSource, postgresDialect, unmanagedSource } from './dialect.js'
 import { knex, type Prepared, prepared } from './prepared.js'
 import { openReplicas } from './replicas.js'
 import { hasRight, writeRights } from './rights.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
-import { managedRunner, plainRunner } from './runner.js'
+import { managedRunner, unmanagedRunner } from './runner.js'
 import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
 import { advanceSequence, createStatements, inSequence, keyStatements } from './writes.js'
@@ -26,13 +26,13 @@ const pingStatement = (registry: Registry): Prepared => {
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  const { server, searchIndex, plainTables } = await withDatabaseInErrors(url, () =>
+  const { server, searchIndex, unmanagedTables } = await withDatabaseInErrors(url, () =>
     retryUntilReachable(url, options, async (found) => ({
       server: found,
       ...(await setUp(found, registry, options)),
     })),
   )
-  const isPlain = (resource: Resource) => plainTables.has(resource)
+  const isPlain = (resource: Resource) => unmanagedTables.has(resource)
   const connections = connectionsTo(server, options.pool, registry.every(isPlain))
   const ping = pingStatement(registry)
   const cache = new ResponseCache(options.cacheBytes)
@@ -40,7 +40,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const dialect = postgresDialect(searchIndex)
   const source = (resource: Resource): Source =>
     isPlain(resource)
-      ? plainSource(dialect, resource, plainTables.get(resource), searchIndex.isThere)
+      ? unmanagedSource(dialect, resource, unmanagedTables.get(resource), searchIndex.isAvailable)
       : managedSource(searchIndex, resource)
   const sources = new Map(registry.map((resource) => [resource.path, source(resource)]))
   const sourceAt = (path: string) => sources.get(path) as Source
@@ -50,7 +50,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     source: ({ path }) => sourceAt(path),
     runner: (resource) =>
       isPlain(resource)
-        ? plainRunner(connections, reads, resource, plainTables.get(resource), options.pool)
+        ? unmanagedRunner(connections, reads, resource, unmanagedTables.get(resource), options.pool)
         : managedRunner(connections, reads, resource, options.pool),
     writeOptions: (resource, read) =>
       isPlain(resource)

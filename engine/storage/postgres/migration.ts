@@ -7,7 +7,7 @@ import { recordTables } from '../migration/descriptorRecord.js'
 import type { MigrationDialect, OwnTable } from '../migration/migrationDialect.js'
 import { splitIntoBatches } from '../migration/rows.js'
 import { type DerivedObject, type ObjectName, objectName, quoted } from '../schema.js'
-import { alterTable, ownComment, readCatalogue, serves, tableNames, unusedComment } from './catalogue.js'
+import { alterTable, isCompatible, ownComment, readCatalogue, tableNames, unusedComment } from './catalogue.js'
 import { changesTable, logStatesTable } from './changeLog.js'
 import { columnSql } from './dialect.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
@@ -58,7 +58,7 @@ const objectsSql = `select 'column' as type, attname as name, col_description(at
 const nameIn = (table: string, { type, name }: ObjectName): string =>
   type === 'trigger' ? `${name} on ${quoted(table)}` : name
 
-const claim = (table: string): string[] => [`comment on table ${quoted(table)} is '${ownComment}'`]
+const markOwned = (table: string): string[] => [`comment on table ${quoted(table)} is '${ownComment}'`]
 
 /** What is different where the service creates tables, keys and indexes, and nothing else. */
 const withoutDerivedObjects = (
@@ -70,7 +70,7 @@ const withoutDerivedObjects = (
   functionsDigest: undefined,
   // The column shows that the service has created the table; from then on, the comment does.
   drop: (resource, object) =>
-    [drop(resource, object), ...(object.type === 'column' ? claim(resource.table) : [])].join('; '),
+    [drop(resource, object), ...(object.type === 'column' ? markOwned(resource.table) : [])].join('; '),
   ownTables: { [keysTable]: ownTables[keysTable] as OwnTable, ...recordTables },
   functionSteps: async () => [],
   derivedObjects: (resource, registry) => plainObjects(resource, registry, trigrams),
@@ -78,7 +78,7 @@ const withoutDerivedObjects = (
     const isMarked = `select from pg_class where oid = to_regclass($1) and obj_description(oid, 'pg_class') = '${ownComment}'`
     return (await execute(isMarked, [quoted(table)])).length > 0
   },
-  bookkeepingSteps: async ({ table }) => [{ about: `mark the table ${table}`, sql: claim(table) }],
+  countTriggerSteps: async ({ table }) => [{ about: `mark the table ${table}`, sql: markOwned(table) }],
   countedTables: async () => {
     const tables = await execute<{ name: string }>(
       `select relname as name from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace
@@ -86,7 +86,7 @@ const withoutDerivedObjects = (
     )
     return tables.map(({ name }) => name)
   },
-  forget: () => [],
+  unmark: () => [],
   // No trigger moves the sequence past the ids of the rows.
   async insertRows(resource, rows) {
     await insert(resource, rows)
@@ -121,7 +121,7 @@ export const migrationDialect = (
     ownTables,
     tableNames: () => tableNames(execute),
     catalogue: (table) => readCatalogue(execute, table),
-    serves,
+    isCompatible,
     columnSql,
     rememberUnused: (table, column) => [`comment on column ${quoted(table)}.${quoted(column)} is '${unusedComment}'`],
     reshape: alterTable,
@@ -130,8 +130,8 @@ export const migrationDialect = (
       const rows = await execute<{ name: string }>(`select distinct name from ${logStatesTable}`)
       return rows.map(({ name }) => name)
     },
-    claim: () => [],
-    forget: (table) => [
+    markOwned: () => [],
+    unmark: (table) => [
       ...[changesTable, logStatesTable].map((own) => `delete from ${own} where name = '${table}'`),
       `drop function if exists ${searchedFunctionName({ table })}()`,
     ],
@@ -183,15 +183,15 @@ export const migrationDialect = (
         isOptional: name === objectName(resource, 'search'),
       }
     },
-    async bookkeepingSteps(resource, rows) {
-      const [table, { bookkeeping }] = [quoted(resource.table), derivedObjects(resource, [], trigrams)]
-      const triggers = bookkeeping.filter(({ type }) => type === 'trigger')
+    async countTriggerSteps(resource, rows) {
+      const [table, { countTriggers }] = [quoted(resource.table), derivedObjects(resource, [], trigrams)]
+      const triggers = countTriggers.filter(({ type }) => type === 'trigger')
       const batches = await splitIntoBatches(execute, table, fillBatch, rows)
       return [
         {
           about: `create the triggers of ${resource.table}`,
           sql: [
-            ...bookkeeping.map(({ sql }) => sql),
+            ...countTriggers.map(({ sql }) => sql),
             ...triggers.map(({ name }) => `alter table ${table} enable always trigger ${name}`),
           ],
         },
@@ -206,7 +206,7 @@ export const migrationDialect = (
           sql: [
             `select registry_recount('${resource.table}')`,
             `select registry_advance_sequence('${table}')`,
-            ...bookkeeping.map((object) => remember(resource, object)),
+            ...countTriggers.map((object) => remember(resource, object)),
           ],
         },
       ]

@@ -67,7 +67,7 @@ const isCurrent = (
 const replicaAt = (url: string, readPlace: () => Promise<Row>, { pool, warn }: StorageOptions) => {
   const name = publicDatabaseUrl(url)
   let connections: Connections | undefined
-  let isAway = true
+  let isDown = true
   let isClosed = false
   let [reads, failures] = [0, 0]
   const closing = new AbortController()
@@ -75,41 +75,41 @@ const replicaAt = (url: string, readPlace: () => Promise<Row>, { pool, warn }: S
   const askAt = new Map<string, number>()
   const later = (purpose: ReadArguments[2]) => askAt.set(purpose?.table ?? '', performance.now() + lagMs)
 
-  const tryIt = async (): Promise<void> => {
+  const connect = async (): Promise<void> => {
     connections ??= connectionsTo(await reachServer(url, { pool, warn }), pool)
     isCurrent(await readPlace(), (await connections.check(standbyPlace))[0] as Row)
-    isAway = false
+    isDown = false
   }
-  const leaveAlone = (error: Error): void => {
-    if (isAway || isClosed) return
-    isAway = true
+  const stopUsing = (error: Error): void => {
+    if (isDown || isClosed) return
+    isDown = true
     failures++
     warn(`Reads go to the primary, because the replica ${name} cannot be used: ${describeError(error)}.`)
     retry()
   }
   const retry = async (): Promise<void> => {
-    while (isAway && !isClosed) {
+    while (isDown && !isClosed) {
       await sleep(retryMs, undefined, { ref: false, signal: closing.signal }).catch(() => {})
       if (isClosed) return
-      await tryIt().catch(() => {})
+      await connect().catch(() => {})
     }
     warn(`The replica ${name} answers, and serves reads again.`)
   }
 
   return {
-    isUsable: (table: string): boolean => !isAway && (askAt.get(table) ?? 0) <= performance.now(),
+    isUsable: (table: string): boolean => !isDown && (askAt.get(table) ?? 0) <= performance.now(),
     /** Tries it for the first time. */
     async open(): Promise<void> {
-      await tryIt().catch((error) => {
-        isAway = false
-        leaveAlone(error as Error)
+      await connect().catch((error) => {
+        isDown = false
+        stopUsing(error as Error)
       })
     },
     /** The rows, or undefined if it has not what the primary has now, or fails. */
     async read([statement, values, purpose]: ReadArguments): Promise<Row[] | undefined> {
       const place = await readPlace().catch((error) => {
         if (!(error instanceof NoPlace)) throw error
-        leaveAlone(error)
+        stopUsing(error)
       })
       if (!place) return undefined
       try {
@@ -125,12 +125,12 @@ const replicaAt = (url: string, readPlace: () => Promise<Row>, { pool, warn }: S
         if (cause instanceof TimedOut) throw cause
         if (cause instanceof Busy) return undefined
         if (failsThere.has(String(errorCode(error)))) later(purpose)
-        else leaveAlone(error as Error)
+        else stopUsing(error as Error)
         return undefined
       }
     },
     reads: () => reads,
-    state: (): ReplicaState => ({ isUsed: !isAway, failures }),
+    state: (): ReplicaState => ({ isUsed: !isDown, failures }),
     stats: (): PoolStats[] => connections?.stats() ?? [],
     async close(): Promise<void> {
       isClosed = true

@@ -73,7 +73,7 @@ export const managedRunner = (
 }
 
 /** The runner of a table that the service serves as it is. */
-export const plainRunner = (
+export const unmanagedRunner = (
   connections: Connections,
   reads: Reads,
   resource: Resource,

@@ -160,12 +160,12 @@ export const derivedObjects = (
     ...resourceIndexes(schemaDialect, resource, registry),
     ...searchIndexes(resource, searchedColumn, trigrams),
   ],
-  bookkeeping: [...searchedObjects(resource), ...changeTriggers(resource)],
+  countTriggers: [...searchedObjects(resource), ...changeTriggers(resource)],
 })
 
 /** The objects where the service creates tables, keys and indexes, and nothing else. */
 export const plainObjects: typeof derivedObjects = (resource, registry, trigrams) => {
   const isSearched = searchedFields(resource).length > 0
   const search = isSearched ? searchIndexes(resource, `(${asciiSearchedText(resource)})`, trigrams) : []
-  return { indexes: [...resourceIndexes(plainSchemaDialect, resource, registry), ...search], bookkeeping: [] }
+  return { indexes: [...resourceIndexes(plainSchemaDialect, resource, registry), ...search], countTriggers: [] }
 }

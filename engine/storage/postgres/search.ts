@@ -13,7 +13,7 @@ const betweenWords = {
 
 /** The position of the first part of a folded text that the index can find; -1 if there is none. */
 export const indexedFrom = (index: SearchIndex, text: string): number =>
-  index.isThere ? text.search(index.isAscii ? threeLetters.ascii : threeLetters.any) : -1
+  index.isAvailable ? text.search(index.isAscii ? threeLetters.ascii : threeLetters.any) : -1
 
 /** LIKE and strpos() compare the whole pattern at each position, so longer ones are left to the test for long texts. */
 const shortLength = 32

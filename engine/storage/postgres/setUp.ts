@@ -127,7 +127,7 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
     options.opened?.({ created, demo: isLoaded, changes: created ? [] : describeSteps(plan) })
     return {
       searchIndex: await probeSearchIndex(execute, trigrams),
-      plainTables: await readPlainTables(dialect, registry, isPlain),
+      unmanagedTables: await readPlainTables(dialect, registry, isPlain),
     }
   })
 }

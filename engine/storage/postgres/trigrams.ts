@@ -3,7 +3,7 @@ import type { Execute } from '../migration/migrationDialect.js'
 
 /** Whether there is a trigram index, and whether it supports only ASCII letters. */
 export interface SearchIndex {
-  readonly isThere: boolean
+  readonly isAvailable: boolean
   readonly isAscii: boolean
 }
 
@@ -45,11 +45,11 @@ export const findOrCreateTrigrams = async (
 }
 
 export const probeSearchIndex = async (execute: Execute, trigrams: string | undefined): Promise<SearchIndex> => {
-  if (!trigrams) return { isThere: false, isAscii: true }
+  if (!trigrams) return { isAvailable: false, isAscii: true }
   const schema = trigrams.slice(0, trigrams.lastIndexOf('.'))
   // A role that may not use the schema searches only ASCII letters by the index.
   const shown = await execute<{ count: number }>(`select cardinality(${schema}.show_trgm('éüß')) as count`).catch(
     () => [],
   )
-  return { isThere: true, isAscii: (shown[0]?.count ?? 0) === 0 }
+  return { isAvailable: true, isAscii: (shown[0]?.count ?? 0) === 0 }
 }

@@ -20,10 +20,10 @@ const kindsByType: readonly (readonly [pattern: RegExp, kind: Kind])[] = [
 const kindOf = (type: string): Kind | undefined => kindsByType.find(([pattern]) => pattern.test(type))?.[1]
 
 /** Whether a column of a type stores the values of a kind; some kinds share a type. */
-export const stores = (type: string, kind: Kind): boolean => kindOf(type) === kindOf(columnOf(kind).type)
+const hasType = (type: string, kind: Kind): boolean => kindOf(type) === kindOf(columnOf(kind).type)
 
 /** Whether a column that another program has declared may have values of a kind; any column of SQLite may have any value. */
-export const serves = (type: string, kind: Kind): boolean => {
+export const isCompatible = (type: string, kind: Kind): boolean => {
   const contrary =
     columnOf(kind).type === 'text' ? /int|real|floa|doub|numeric|decimal|bool|blob/i : /char|clob|text|blob/i
   return !contrary.test(type)
@@ -131,8 +131,8 @@ const storedKind = (database: Database, table: string, column: string): Kind | u
 /** Reads a table; `isSampled` if kinds that no type says are to be read from the rows. */
 export const readCatalogue = (database: Database, name: string, isSampled = false): CatalogueTable | undefined => {
   const columns = database.pragma(`table_xinfo(${quoted(name)})`) as TableInfo[]
-  const otherwise = otherThanTable(database, name)
-  if (columns.length === 0 && otherwise === undefined) return undefined
+  const relationKind = otherThanTable(database, name)
+  if (columns.length === 0 && relationKind === undefined) return undefined
   const keys = database.prepare(foreignKeysSql).all(name) as (ForeignKey & { readonly column: string })[]
   const json = database.prepare(jsonIndexSql).pluck().get(name) as string | undefined
   /** The kind as which the index has the values of the column; that of its type if it has not. */
@@ -140,7 +140,7 @@ export const readCatalogue = (database: Database, name: string, isSampled = fals
     const declared = kindOf(type)
     const isUnsure = isSampled && (declared === undefined || declared === 'date')
     return (
-      kindNames.find((kind) => stores(type, kind) && json?.includes(indexedValue({ name: column, kind }))) ??
+      kindNames.find((kind) => hasType(type, kind) && json?.includes(indexedValue({ name: column, kind }))) ??
       (isUnsure ? storedKind(database, name, column) : undefined) ??
       declared
     )
@@ -148,9 +148,9 @@ export const readCatalogue = (database: Database, name: string, isSampled = fals
   const primaryKey = columns.filter(({ pk }) => pk > 0)
   return {
     name,
-    otherwise,
+    relationKind,
     hasRows: columns.length > 0,
-    isReadOnly: otherwise === 'a view' && database.prepare(insteadSql).get(name) === undefined,
+    isReadOnly: relationKind === 'a view' && database.prepare(insteadSql).get(name) === undefined,
     isOwn: isOwn(database, name),
     columns: columns.map(({ name: column, type, notnull, dflt_value, hidden }) => ({
       name: column,
@@ -165,7 +165,7 @@ export const readCatalogue = (database: Database, name: string, isSampled = fals
     primaryKey: primaryKey.map((column) => column.name),
     // Only a column of exactly this type is assigned ids.
     rowId:
-      otherwise === undefined &&
+      relationKind === undefined &&
       !/\bprimary\s+key\s+desc\b/i.test(readDefinition(database, name)) &&
       primaryKey.length === 1 &&
       /^integer$/i.test(String(primaryKey[0]?.type))

@@ -13,10 +13,10 @@ const cacheKilobytes = 4_000
 export const connect = (
   path: string,
   options: BetterSqlite3.Options & { timeout: number },
-  isForeign = false,
+  isUnmanaged = false,
 ): BetterSqlite3.Database => {
-  const database = new Database(path, { fileMustExist: isForeign, ...options })
-  if (!isForeign) database.pragma('journal_mode = WAL')
+  const database = new Database(path, { fileMustExist: isUnmanaged, ...options })
+  if (!isUnmanaged) database.pragma('journal_mode = WAL')
   // After the journal mode, and on every connection: better-sqlite3's build defaults to NORMAL in WAL mode.
   database.pragma('synchronous = FULL')
   database.pragma('foreign_keys = ON')

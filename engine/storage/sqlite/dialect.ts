@@ -7,7 +7,7 @@ import type { ColumnSql, Dialect, Source } from '../dialect.js'
 import { keyQueries } from '../keys.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
 import { countsTable, escapedName, quoted } from '../schema.js'
-import { joinedText, unmanagedSource } from '../unmanaged.js'
+import { joinedText, textSize, unmanagedColumns } from '../unmanaged.js'
 import type { KeyStatements } from '../write.js'
 import { knex } from './knex.js'
 import { jsonList } from './prepared.js'
@@ -69,7 +69,7 @@ export const managedSource = (resource: Resource): Source => {
     // Without INDEXED BY, SQLite computes the JSON again for a handful of rows.
     byId: `${table} indexed by ${jsonIndex(resource)}`,
     text: knex.raw(joinedText(resource)),
-    size: `octet_length(${rowJson(resource)})`,
+    size: textSize(resource),
     // Most ids are consecutive. A random choice would double the time of a count.
     inTime: `(_t.rowid & ${checkedRows - 1} or registry_in_time())`,
     write: () => '?',
@@ -83,8 +83,8 @@ export const managedSource = (resource: Resource): Source => {
   }
 }
 
-export const existingSource = (resource: Resource, table: CatalogueTable | undefined): Source => ({
-  ...unmanagedSource(sqliteDialect, resource, table),
+export const unmanagedSource = (resource: Resource, table: CatalogueTable | undefined): Source => ({
+  ...unmanagedColumns(sqliteDialect, resource, table),
   text: knex.raw(joinedText(resource)),
   // At random, because the ids may follow any rule.
   inTime: `(random() % ${checkedRows} <> 0 or registry_in_time())`,

@@ -19,7 +19,7 @@ export interface OpenedFile {
   readonly path: string
   readonly identity: string | undefined
   /** Whether the whole file belongs to other programs, so that even its journal stays as it is. */
-  readonly isForeign: boolean
+  readonly isUnmanaged: boolean
 }
 
 /** Throws if the file has been moved or replaced since it was opened. */
@@ -63,11 +63,11 @@ const unwritableFolder = (folder: string): string =>
   `this user may not write to the folder ${folder}, where SQLite also creates files; change its permissions`
 
 /** Refuses a path that this user cannot use, with advice; warns of a read-only file. */
-export const refuseUnusable = (path: string, warn: (message: string) => void, isForeign: boolean): void => {
+export const refuseUnusable = (path: string, warn: (message: string) => void, isUnmanaged: boolean): void => {
   refuseUnreadable(path)
-  if (isForeign && isNew(path)) throw new Error('there is no database; correct DATABASE_URL')
+  if (isUnmanaged && isNew(path)) throw new Error('there is no database; correct DATABASE_URL')
   const folder = existingFolder(path)
-  if (!isForeign && !may(folder, constants.W_OK)) throw new Error(unwritableFolder(folder))
+  if (!isUnmanaged && !may(folder, constants.W_OK)) throw new Error(unwritableFolder(folder))
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found || !isReadOnly(path)) return
   if (found.size === 0) throw new Error('the file is empty and read-only; change its permissions')

@@ -7,7 +7,7 @@ import { ResponseCache } from '../responseCache.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
 import { readCatalogue } from './catalogue.js'
-import { existingSource, keyStatements, managedSource, sqliteDialect } from './dialect.js'
+import { keyStatements, managedSource, sqliteDialect, unmanagedSource } from './dialect.js'
 import { fileIdentity, inMemory, isReadOnly, type OpenedFile, refuseMoved } from './file.js'
 import { reader } from './reader.js'
 import { createReaders } from './readers.js'
@@ -44,7 +44,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
   const path = sqlitePath(url) as string
   const database = await setUp(registry, path, options)
   const managed = managedResources(registry)
-  const file = { path, identity: fileIdentity(path), isForeign: managed.length === 0 }
+  const file = { path, identity: fileIdentity(path), isUnmanaged: managed.length === 0 }
   const commits = commitCounter(database)
   const read = reader(database)
   let threadRestarts = 0
@@ -62,7 +62,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
   const { table, counts, changed } = resourceTables(registry, {
     dialect: sqliteDialect,
     source: (resource) =>
-      resource.existing ? existingSource(resource, readCatalogue(database, resource.table)) : managedSource(resource),
+      resource.existing ? unmanagedSource(resource, readCatalogue(database, resource.table)) : managedSource(resource),
     runner: (resource) => runnerFor(connection, resource),
     writeOptions: (resource, row) => (resource.existing ? { read: row } : { keys }),
     cache,

@@ -7,7 +7,7 @@ import type { Execute, MigrationDialect } from '../migration/migrationDialect.js
 import { splitIntoBatches } from '../migration/rows.js'
 import { countsTable, type ObjectName, objectName, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
-import { readCatalogue, serves, tableNames } from './catalogue.js'
+import { isCompatible, readCatalogue, tableNames } from './catalogue.js'
 import { columnSql } from './dialect.js'
 import { rebuild } from './rebuild.js'
 import { insertRows } from './rows.js'
@@ -91,13 +91,13 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     ownTables,
     tableNames: async () => tableNames(database),
     catalogue: async (table, isSampled) => readCatalogue(database, table, isSampled),
-    serves,
+    isCompatible,
     columnSql,
     rememberUnused: () => [],
     reshape: (current, shape) => rebuild(database, current, shape),
     countedTables: async () => countedTables(),
-    claim: (table) => [`insert or replace into ${countsTable} values ('${table}', 0, '')`],
-    forget: (table) => [`delete from ${countsTable} where name = '${table}'`],
+    markOwned: (table) => [`insert or replace into ${countsTable} values ('${table}', 0, '')`],
+    unmark: (table) => [`delete from ${countsTable} where name = '${table}'`],
     derivedObjects,
     async existingObjects({ table }) {
       const stored = new Map(database.prepare('select name, sql from sqlite_schema').raw().all() as [string, string][])
@@ -110,8 +110,8 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     isCounted: async ({ table }) => countedTables().includes(table),
     drop: (_, object) => drop(object),
     indexStep: (_, index) => ({ about: `create the index ${index.name}`, sql: [drop(index), index.sql] }),
-    async bookkeepingSteps(resource, rows) {
-      const { bookkeeping: objects } = derivedObjects(resource, [])
+    async countTriggerSteps(resource, rows) {
+      const { countTriggers: objects } = derivedObjects(resource, [])
       const filled = await fill(execute, resource, rows)
       // Earlier versions counted the rows of each block of ids.
       const blocks: ObjectName = { type: 'table', name: objectName(resource, 'blocks') }

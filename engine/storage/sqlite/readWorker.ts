@@ -6,7 +6,7 @@ import { reader } from './reader.js'
 import { serveTasks } from './worker.js'
 
 const file = workerData as OpenedFile
-const database = connect(file.path, { timeout: 500, readonly: true }, file.isForeign)
+const database = connect(file.path, { timeout: 500, readonly: true }, file.isUnmanaged)
 refuseMoved(file)
 
 serveTasks(reader(database))

@@ -1,6 +1,6 @@
 /** Rebuilds a table of SQLite whose shape changes, unless that would lose something that another program has added. */
 import type { Database } from 'better-sqlite3'
-import type { CatalogueTable, ColumnShape, TableShape } from '../migration/catalogue.js'
+import type { CatalogueTable, ColumnDefinition, TableDefinition } from '../migration/catalogue.js'
 import type { Reshaping } from '../migration/migrationDialect.js'
 import { columnDefinition, literal, quoted } from '../schema.js'
 import { readDefinition } from './catalogue.js'
@@ -9,7 +9,7 @@ import { schemaDialect } from './schema.js'
 /** No descriptor's table may begin with registry_. */
 const rebuilt = 'registry_rebuilt'
 
-const definition = (column: ColumnShape): string => {
+const definition = (column: ColumnDefinition): string => {
   const { name, from, convertTo } = column
   if (name === 'id') return `"id" ${schemaDialect.idType}`
   return columnDefinition(column, from.default === null || convertTo ? undefined : `(${from.default})`)
@@ -31,7 +31,7 @@ const unusualParts = (database: Database, table: string): Reshaping['differences
 }
 
 /** The columns that are renamed or dropped although a view, trigger or index of another program uses them. */
-const usedColumns = (database: Database, current: CatalogueTable, shape: TableShape): Reshaping['differences'] => {
+const usedColumns = (database: Database, current: CatalogueTable, shape: TableDefinition): Reshaping['differences'] => {
   const gone = current.columns.filter(
     (column) => !shape.some(({ from, name }) => from === column && name === from.name),
   )
@@ -53,11 +53,11 @@ const usedColumns = (database: Database, current: CatalogueTable, shape: TableSh
  * SQLite cannot change a column, so the rows are copied into a new table (see "Making Other Kinds Of Table Schema Changes" in its
  * documentation). The indexes and triggers of other programs are created again; the engine's own follow in the migration.
  */
-export const rebuild = (database: Database, current: CatalogueTable, shape: TableShape): Reshaping => {
+export const rebuild = (database: Database, current: CatalogueTable, shape: TableDefinition): Reshaping => {
   const { name: table } = current
   const others = `select sql from sqlite_schema
     where tbl_name = ? and type in ('index', 'trigger') and name not glob 'registry_*' and sql is not null`
-  const converted = ({ from, convertTo }: ColumnShape): string =>
+  const converted = ({ from, convertTo }: ColumnDefinition): string =>
     convertTo === undefined
       ? quoted(from.name)
       : `registry_converted(${quoted(from.name)}, '${from.kind}', '${convertTo}')`

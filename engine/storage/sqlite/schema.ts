@@ -111,7 +111,7 @@ export const indexedText = (resource: Resource, of?: string): string => {
 export const isLong = (resource: Resource): string => `length(cast(${indexedText(resource)} as blob)) > ${longText}`
 
 /** The search index of a resource, and the triggers that maintain it, the row count and the version. */
-const bookkeepingObjects = (resource: Resource): DerivedObject[] => {
+const countTriggers = (resource: Resource): DerivedObject[] => {
   const { table } = resource
   const search = searchTable(resource)
   const [before, after] = [indexedText(resource, 'old'), indexedText(resource, 'new')]
@@ -155,5 +155,5 @@ export const derivedObjects = (resource: Resource, registry: Registry): DerivedO
     },
     ...resourceIndexes(schemaDialect, resource, registry),
   ],
-  bookkeeping: bookkeepingObjects(resource),
+  countTriggers: countTriggers(resource),
 })

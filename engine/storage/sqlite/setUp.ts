@@ -34,15 +34,15 @@ const withMigrated = async <T>(
   work: (migrated: MigratedFile) => Promise<T>,
 ): Promise<T> => {
   let database: BetterSqlite3.Database | undefined
-  const isForeign = managedResources(registry).length === 0
+  const isUnmanaged = managedResources(registry).length === 0
   try {
     if (path !== inMemory) {
-      refuseUnusable(path, options.warn, isForeign)
+      refuseUnusable(path, options.warn, isUnmanaged)
       makeFolder(path)
     }
     const isCreated = path === inMemory || isNew(path)
     if (!isCreated) refuseUnsound(path, registry)
-    database = connect(path, { timeout: startTimeout }, isForeign)
+    database = connect(path, { timeout: startTimeout }, isUnmanaged)
     const dialect = migrationDialect(database)
     const plan = await migrate(dialect, registry, options)
     return await work({ database, dialect, plan, isCreated })
@@ -80,8 +80,8 @@ export const useSqlite = async <T>(
   let database: BetterSqlite3.Database | undefined
   try {
     if (path !== inMemory) refuseUnreadable(path)
-    const isThere = path !== inMemory && !isNew(path)
-    database = new Database(isThere ? path : inMemory, { readonly: isThere, timeout: startTimeout })
+    const isAvailable = path !== inMemory && !isNew(path)
+    database = new Database(isAvailable ? path : inMemory, { readonly: isAvailable, timeout: startTimeout })
     addNumberFunction(database)
     return await work(migrationDialect(database))
   } catch (error) {

@@ -17,7 +17,7 @@ const lockRetry = 3
 
 const { file, timeoutMs } = workerData as WriteWorkerData
 // Otherwise SQLite would create an empty file where one was moved away.
-const database = connect(file.path, { timeout: 0, fileMustExist: true }, file.isForeign)
+const database = connect(file.path, { timeout: 0, fileMustExist: true }, file.isUnmanaged)
 // Savepoints would otherwise write to a temporary file for every create of a commit.
 database.pragma('temp_store = MEMORY')
 const write = writer(database, () => refuseMoved(file))
