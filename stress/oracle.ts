@@ -1,5 +1,5 @@
 /** A model of the service in plain JavaScript: its rows, the rules of their values, and the expected response to a list or a write. */
-import { kindOf, type ParameterValue, Refusal } from '../engine/descriptor/kinds.js'
+import { kindOf, type ParameterValue } from '../engine/descriptor/kinds.js'
 import {
   type Condition,
   possibleConditions,
@@ -18,6 +18,7 @@ import {
   referencesTo,
   type Value,
 } from '../engine/descriptor/registry.js'
+import { Violation } from '../engine/descriptor/violations.js'
 import { fold } from '../engine/storage/caseFold.js'
 import type { Parameter } from './arbitraryQueries.js'
 import { searchedText } from './service.js'
@@ -207,7 +208,7 @@ export class Oracle {
         const isAllowed =
           !oneOf || operand === 'boolean' || option === 'range' || oneOf.map(String).includes(String(value))
         const isStored = option !== 'range' || typeof value !== 'string' || !value.includes('\0')
-        if (value === undefined || value instanceof Refusal || !isAllowed || !isStored) rejected.push(name)
+        if (value === undefined || value instanceof Violation || !isAllowed || !isStored) rejected.push(name)
         else values.push(option === 'range' && typeof value === 'string' ? textKey(value) : value)
       }
       const [value] = values

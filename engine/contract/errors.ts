@@ -1,7 +1,10 @@
 /** The error responses of the interface: the envelope with its codes, and the 422 of reads. */
 import { STATUS_CODES } from 'node:http'
 import { maxOtherRows } from '../descriptor/registry.js'
+import { shorten } from '../descriptor/violations.js'
 import { basePath } from './service.js'
+
+export { shorten }
 
 /** Every code of an envelope, with its meaning for the documents. A code never changes its meaning. */
 export const errorCodes = {
@@ -57,9 +60,6 @@ const httpError = (
   headers?: ResponseHeaders,
   details?: object,
 ) => new HttpError(status, message, { error: { code, message, details } }, headers)
-
-/** What a client sent, short enough for a message. */
-export const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)
 
 /** The realm names what the token protects, not the host. */
 const challenge = 'Bearer realm="writes"'

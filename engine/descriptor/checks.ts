@@ -3,6 +3,7 @@ import { now, today } from './clock.js'
 import type { Descriptor } from './define.js'
 import { type FieldSpec, type Options, tones } from './fields.js'
 import { isValueOf, type Kind, kindOf } from './kinds.js'
+import { commonParameters } from './listParameters.js'
 import { isName } from './names.js'
 import { didYouMean } from './nearest.js'
 import { compilePattern, maxPatternLength } from './pattern.js'
@@ -27,9 +28,6 @@ export const pathHint = (name: string, targets: readonly Target[]): string => {
   return didYouMean(name, paths) || `; the resources are ${paths.join(', ')}`
 }
 
-/** The query parameters of every list; a filter cannot have the same name. */
-const listParameters = ['limit', 'offset', 'q', 'sort', 'after']
-
 /** The columns that every table has on PostgreSQL. */
 const systemColumns = ['cmax', 'cmin', 'ctid', 'tableoid', 'xmax', 'xmin']
 
@@ -37,7 +35,7 @@ export const checkFieldName = (name: string, report: (message: string) => void):
   const lower = name.toLowerCase()
   if (lower === 'id') report('every resource has an id without declaring it; remove the field')
   if (name === 'constructor') report('the name is reserved by JavaScript; choose another')
-  if (listParameters.includes(lower)) report('the name is a query parameter of every list; choose another')
+  if (Object.hasOwn(commonParameters, lower)) report('the name is a query parameter of every list; choose another')
   if (systemColumns.includes(lower)) report('every table has a column of that name on PostgreSQL; choose another')
   if (name.startsWith('registry_')) report('the service has columns that begin with registry_; choose another name')
   if (!isName(name))
@@ -104,15 +102,15 @@ const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): v
   }
   for (const [index, value] of (oneOf ?? []).entries()) {
     const others = { ...options, kind, oneOf: undefined }
-    const refusal = refuseValue(others, value)
-    if (refusal) report(`oneOf: ${formatValue(value)} ${refusal.message}`, 'oneOf', index)
+    const violation = refuseValue(others, value)
+    if (violation) report(`oneOf: ${formatValue(value)} ${violation.message}`, 'oneOf', index)
     if (oneOf?.indexOf(value) !== index) report(`oneOf names ${formatValue(value)} twice`, 'oneOf', index)
   }
   for (const option of ['default', 'example'] as const) {
     const value = options[option]
-    const refusal =
+    const violation =
       value === undefined || typeof value === 'function' ? undefined : refuseValue({ ...options, kind }, value)
-    if (refusal) report(`${option} ${refusal.describe(options)}`, option)
+    if (violation) report(`${option} ${violation.describe(options)}`, option)
   }
 }
 
@@ -131,8 +129,8 @@ const checkTones = (kind: Kind, { tones: given = {}, oneOf }: Options<GivenValue
       const hint = didYouMean(String(tone), tones) || `; it must be one of ${tones.join(', ')}`
       report(`tones: "${value}" has the unknown tone ${formatValue(tone)}${hint}`, 'tones', value)
     }
-    const refusal = refuseValue({ kind, oneOf }, kindOf(kind).isText ? value : parseJson(value))
-    if (refusal) report(`tones: ${formatValue(value)} ${refusal.message}`, 'tones', value)
+    const violation = refuseValue({ kind, oneOf }, kindOf(kind).isText ? value : parseJson(value))
+    if (violation) report(`tones: ${formatValue(value)} ${violation.message}`, 'tones', value)
   }
 }
 

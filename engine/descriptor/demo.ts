@@ -10,10 +10,10 @@ import { refuseValue } from './valueRules.js'
 type Ids = ReadonlyMap<string, ReadonlySet<unknown>>
 
 const valueError = (field: Field, value: unknown, written: () => string | undefined): string | undefined => {
-  const refusal = refuseValue(field, value)
-  if (refusal?.type === kindOf(field.kind).wrongType || refusal?.type === 'string_unicode')
+  const violation = refuseValue(field, value)
+  if (violation?.type === 'kind' || violation?.type === 'string_unicode')
     return `${field.redacted ? '' : `is ${formatValue(value)}, but it `}must be ${kindOf(field.kind).expected}`
-  if (refusal) return refusal.describe(field)
+  if (violation) return violation.describe(field)
   if (field.name === 'id' && Number(value) < 1) return `is ${value}, but ids begin at 1`
   if (typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER) return undefined
   const digits = written() ?? ''

@@ -1,7 +1,8 @@
 /** Reads the query of a table page from its query string; forms send empty inputs, names of rows and page numbers too. */
 import { parametersInvalid } from '../contract/errors.js'
 import { type listQueryParser, queryParameters } from '../contract/parameters.js'
-import { defaultListQuery, possibleConditions } from '../descriptor/listQuery.js'
+import { listParameters } from '../descriptor/listParameters.js'
+import { defaultListQuery } from '../descriptor/listQuery.js'
 import { didYouMean } from '../descriptor/nearest.js'
 import { filterFields, type Resource } from '../descriptor/registry.js'
 import type { choicesPage } from './choices.js'
@@ -44,8 +45,7 @@ const columnsIn = (resource: Resource, values: readonly string[]): readonly stri
 }
 
 const ignoredIn = (resource: Resource, sent: Iterable<string>): string[] => {
-  const conditions = possibleConditions(resource).map(({ parameter }) => parameter)
-  const known = ['q', 'sort', 'limit', 'offset', 'after', columnsParameter(resource), ...conditions]
+  const known = [...listParameters(resource).keys(), columnsParameter(resource)]
   const unknown = [...new Set(sent)].filter((name) => !known.includes(name) && name !== pageParameter(resource))
   return unknown.map((name) => `Unknown parameter "${name}" was ignored${didYouMean(name, known) || '.'}`)
 }

@@ -141,7 +141,7 @@ for (const resource of testedResources.filter((one) => one.create)) {
   })
 
   for (const { name, kind } of fields) {
-    test(`${name} rejects what is not ${kindOf(kind).noun}`, async () => {
+    test(`${name} rejects what is not ${kindOf(kind).expected}`, async () => {
       const body = JSON.stringify({ ...(await freshBody(resource)), [name]: '@' })
       const bodies = some(kindOf(kind).wrong).map((literal) => body.replace('"@"', literal))
       await onlyIssue(resource, name, undefined, ...bodies)
