@@ -103,7 +103,7 @@ const boundValues = ({
   return [...near, ...texts, ...others, ...mismatches]
 }
 
-const literalOf = (field: Field, ids: Ids): fc.Arbitrary<string> => {
+const arbitraryLiteral = (field: Field, ids: Ids): fc.Arbitrary<string> => {
   if (field.references) {
     const known = ids(field.references)
     return fc.nat(Math.max(0, known.length - 1)).map((index) => String(known[index] ?? 1))
@@ -115,7 +115,7 @@ const literalOf = (field: Field, ids: Ids): fc.Arbitrary<string> => {
     .chain((value) => fc.constantFrom(...spellings(field.kind, value)))
 }
 
-const fieldsOf = (resource: Resource, method: BodyMethod): Field[] =>
+const sentFields = (resource: Resource, method: BodyMethod): Field[] =>
   method === 'POST' ? writableFields(resource) : updatableFields(resource)
 
 const mustBeSent = (field: Field, method: BodyMethod): boolean => method === 'POST' && isMandatory(field)
@@ -127,8 +127,8 @@ const takesNull = (field: Field, method: BodyMethod): boolean =>
 export const validMembers = (resource: Resource, method: BodyMethod, ids: Ids): fc.Arbitrary<Members> =>
   fc
     .tuple(
-      ...fieldsOf(resource, method).map((field) => {
-        const value = literalOf(field, ids).map((literal): Members => [[field.name, literal]])
+      ...sentFields(resource, method).map((field) => {
+        const value = arbitraryLiteral(field, ids).map((literal): Members => [[field.name, literal]])
         const others: Members[] = [
           ...(mustBeSent(field, method) ? [] : [[]]),
           ...(takesNull(field, method) ? [[[field.name, 'null'] as const]] : []),
@@ -146,7 +146,7 @@ const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(dept
 /** Invalid bodies: a valid one with a single error. */
 export const invalidBody = (resource: Resource, method: BodyMethod, ids: Ids): fc.Arbitrary<InvalidBody> =>
   validMembers(resource, method, ids).chain((valid) => {
-    const fields = fieldsOf(resource, method)
+    const fields = sentFields(resource, method)
     const without = (name: string) => valid.filter(([other]) => other !== name)
     const withValue = (name: string, type: string | undefined, literal: string): InvalidBody => ({
       members: [...without(name), [name, literal]],

@@ -123,9 +123,9 @@ export class Oracle {
       for (const { resource: source, field } of referencesTo(registry, target.resource.path)) {
         for (const { row } of this.#rows.get(source) ?? []) {
           if (row[field.name] !== target.id) continue
-          const found = { resource: source, field, id: Number(row['id']) }
-          if (field.onDelete !== 'cascade') references.push(found)
-          else if (!isDeleted(source, found.id)) deleted.push(found)
+          const reference = { resource: source, field, id: Number(row['id']) }
+          if (field.onDelete !== 'cascade') references.push(reference)
+          else if (!isDeleted(source, reference.id)) deleted.push(reference)
         }
       }
     }
@@ -215,16 +215,16 @@ export class Oracle {
       if (value !== undefined) where.push({ field: field.name, operator, value: operand === 'list' ? values : value })
     }
     if (rejected.length > 0) return { rejected }
-    const found = this.matching(resource, {
+    const all = this.matching(resource, {
       where,
       search: decode(given.get('q')?.written ?? '').trim(),
       order: { field: sort.replace('-', ''), descending: sort.startsWith('-') },
     })
     const limit = given.get('limit')?.integer ?? 50n
     const offset = given.get('offset')?.integer ?? 0n
-    const start = offset > BigInt(found.length) ? found.length : Number(offset)
-    const data = found.slice(start, start + Number(limit))
-    return { data, all: found, total: found.length, limit, offset }
+    const start = offset > BigInt(all.length) ? all.length : Number(offset)
+    const data = all.slice(start, start + Number(limit))
+    return { data, all, total: all.length, limit, offset }
   }
 
   /** The fields of a row that must be unique, but equal another row's. */

@@ -97,7 +97,7 @@ const parse = (argument: string, registry: Registry, ownPath: string): NewField 
 
 /** Parses all fields; throws a UsageError with the errors of all of them, each after the field. */
 export const parseFields = (given: readonly string[], registry: Registry, ownPath: string): NewField[] => {
-  const problems: string[] = []
+  const errors: string[] = []
   const fields = new Map<string, NewField>()
   for (const argument of given) {
     try {
@@ -106,10 +106,10 @@ export const parseFields = (given: readonly string[], registry: Registry, ownPat
       fields.set(field.name, field)
     } catch (error) {
       if (!(error instanceof UsageError)) throw error
-      problems.push(`"${argument}": ${error.message}.`.replace('?.', '?'))
+      errors.push(`"${argument}": ${error.message}.`.replace('?.', '?'))
     }
   }
-  if (problems.length > 0) throw new UsageError(problems.join('\n'))
+  if (errors.length > 0) throw new UsageError(errors.join('\n'))
   return [...fields.values()]
 }
 

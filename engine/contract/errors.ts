@@ -138,16 +138,20 @@ export const preconditionFailed = (etag?: string): HttpError =>
 /** Rows that reference the row of a delete, or one that would be deleted with it. */
 export const referenced = (
   singular: string,
-  found: readonly {
+  referencing: readonly {
     readonly resource: string
     readonly field: string
     readonly count: number
     readonly onDelete?: string
   }[],
 ): HttpError => {
-  const restricting = found.filter(({ onDelete = 'restrict' }) => onDelete === 'restrict')
-  const isTooMany = found.length > 0 && restricting.length === 0
-  const references = (isTooMany ? found : restricting).map(({ resource, field, count }) => ({ resource, field, count }))
+  const restricting = referencing.filter(({ onDelete = 'restrict' }) => onDelete === 'restrict')
+  const isTooMany = referencing.length > 0 && restricting.length === 0
+  const references = (isTooMany ? referencing : restricting).map(({ resource, field, count }) => ({
+    resource,
+    field,
+    count,
+  }))
   const rows = references.map(({ resource, field, count }) => `${count} of ${resource} (${field})`).join(', ')
   const reason = isTooMany
     ? `a delete may remove or change at most ${maxOtherRows} other rows, and more reference it`

@@ -43,9 +43,9 @@ export const checkFieldName = (name: string, report: (message: string) => void):
 }
 
 /** Why a field cannot be in a list, after the name of the property. */
-type Refuse = (name: string, options: Options<GivenValue>) => string | false | undefined
+type FieldCheck = (name: string, options: Options<GivenValue>) => string | false | undefined
 
-const refusedIn: Readonly<Record<'required' | 'label' | 'update', Refuse>> = {
+const listedFieldChecks: Readonly<Record<'required' | 'label' | 'update', FieldCheck>> = {
   required: (name) => name === 'id' && 'names "id", which every row has; remove it',
   label: (name, { redacted }) => redacted && `names "${name}", which is redacted; name another field`,
   update: (name, { managed }) => managed && `names "${name}", which is managed; remove one of the two`,
@@ -71,7 +71,7 @@ const checkFunction = (option: string, compute: () => unknown, kind: Kind, repor
 }
 
 /** The rules for a value that the service sets: a default or a managed function. */
-const checkSource = (option: 'default' | 'managed', kind: Kind, options: Options<GivenValue>, report: Report): void => {
+const checkPreset = (option: 'default' | 'managed', kind: Kind, options: Options<GivenValue>, report: Report): void => {
   const { [option]: source, unique, references } = options
   const value = typeof source === 'function' ? checkFunction(option, source, kind, report) : source
   if (references !== undefined && typeof value === 'number' && value < 1)
@@ -139,87 +139,91 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
   const names = Object.keys(fields)
   const optionsFor = (name: string) => (fields[name]?.options ?? {}) as Options<GivenValue>
 
-  const checkList = (property: string, list: readonly string[], say: Report, refuse: Refuse): void => {
+  const checkList = (property: string, list: readonly string[], report: Report, check: FieldCheck): void => {
     for (const [index, name] of list.entries()) {
       const unknown = !names.includes(name) && `names the unknown field "${name}"${didYouMean(name, names)}`
-      const why = refuse(name, optionsFor(name)) || unknown
-      if (why) say(`${property} ${why}`, property, index)
-      if (list.indexOf(name) < index) say(`${property} names "${name}" twice`, property, index)
+      const why = check(name, optionsFor(name)) || unknown
+      if (why) report(`${property} ${why}`, property, index)
+      if (list.indexOf(name) < index) report(`${property} names "${name}" twice`, property, index)
     }
   }
 
-  const checkRenamed = (name: string, renamedFrom: string, say: Report): void => {
-    const sayFormer = (what: string) => say(`renamedFrom names "${renamedFrom}", ${what}`, 'renamedFrom')
-    if (names.includes(renamedFrom)) sayFormer('which is still a field; remove one of the two, or rename in two steps')
-    if (renamedFrom === 'id') sayFormer('which every row keeps; remove it')
+  const checkRenamed = (name: string, renamedFrom: string, report: Report): void => {
+    const reportFormer = (what: string) => report(`renamedFrom names "${renamedFrom}", ${what}`, 'renamedFrom')
+    if (names.includes(renamedFrom))
+      reportFormer('which is still a field; remove one of the two, or rename in two steps')
+    if (renamedFrom === 'id') reportFormer('which every row keeps; remove it')
     if (names.some((other) => other !== name && optionsFor(other).renamedFrom === renamedFrom))
-      sayFormer('like that of another field; only one can have its values')
+      reportFormer('like that of another field; only one can have its values')
   }
 
   const columns: [field: string, column: string][] = [
     ['id', idColumn ?? 'id'],
     ...names.map((name): [string, string] => [name, optionsFor(name).column ?? name]),
   ]
-  const checkColumn = (name: string, { column = name, renamedFrom }: Options<GivenValue>, say: Report): void => {
+  const checkColumn = (name: string, { column = name, renamedFrom }: Options<GivenValue>, report: Report): void => {
     if (renamedFrom !== undefined)
-      say('renamedFrom changes the table, and an existing one is never changed', 'renamedFrom')
+      report('renamedFrom changes the table, and an existing one is never changed', 'renamedFrom')
     const [other] = columns.find(([field, used]) => field !== name && used === column) ?? []
-    if (other !== undefined) say(`the column "${column}" is also that of "${other}"`, 'column')
+    if (other !== undefined) report(`the column "${column}" is also that of "${other}"`, 'column')
   }
 
-  const checkField = (name: string, { kind }: FieldSpec, say: Report): void => {
+  const checkField = (name: string, { kind }: FieldSpec, report: Report): void => {
     const options = optionsFor(name)
     const { references, unique, managed, redacted, renamedFrom, default: preset, onUpdate, onDelete } = options
     const isRequired = required.includes(name)
     const target = targets.find(({ path }) => path === references)
-    checkFieldName(name, say)
+    checkFieldName(name, report)
     if (references !== undefined && !target)
-      say(`references the unknown resource "${references}"${pathHint(references, targets)}`, 'references')
+      report(`references the unknown resource "${references}"${pathHint(references, targets)}`, 'references')
     if (Array.isArray(unique)) {
-      if (unique.length === 0) say('unique is an empty list; write true if it is unique in the whole table', 'unique')
-      checkList('unique', unique, say, (other, others) => {
+      if (unique.length === 0)
+        report('unique is an empty list; write true if it is unique in the whole table', 'unique')
+      checkList('unique', unique, report, (other, others) => {
         if (other === name) return 'names the field itself; name other fields, or write true'
         return others.redacted && `names the redacted field "${other}", and would reveal its values`
       })
     }
-    if (existing) checkColumn(name, options, say)
+    if (existing) checkColumn(name, options, report)
     else if (options.column !== undefined)
-      say('column needs existing: true; otherwise the column has the name of the field', 'column')
-    if (renamedFrom !== undefined) checkRenamed(name, renamedFrom, say)
-    if (managed && preset !== undefined) say('a managed field cannot have a default; remove one of the two', 'default')
+      report('column needs existing: true; otherwise the column has the name of the field', 'column')
+    if (renamedFrom !== undefined) checkRenamed(name, renamedFrom, report)
+    if (managed && preset !== undefined)
+      report('a managed field cannot have a default; remove one of the two', 'default')
     // The database sets a managed field of an existing table.
     if (managed === true && isRequired && create && !existing)
-      say('a required managed field needs a function that returns its value, such as managed: now', 'managed')
-    if (redacted && isRequired) say('a redacted field is always null for clients, so it cannot be required', 'redacted')
+      report('a required managed field needs a function that returns its value, such as managed: now', 'managed')
+    if (redacted && isRequired)
+      report('a redacted field is always null for clients, so it cannot be required', 'redacted')
     for (const option of ['filter', 'range', 'sort', 'example', 'unique'] as const) {
       if (redacted && options[option] !== undefined)
-        say(`a redacted field cannot have the option ${option}, which would reveal its values`, option)
+        report(`a redacted field cannot have the option ${option}, which would reveal its values`, option)
     }
     const isDated = options.format !== undefined || [today, now].includes((preset ?? managed) as () => string)
     if (options.range && kindOf(kind).isText && !isDated)
-      say("range of a text needs a format, such as format: 'date'", 'range')
-    checkRules(kind, options, say)
-    checkTones(kind, options, say)
-    if (onUpdate && !managed) say('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
+      report("range of a text needs a format, such as format: 'date'", 'range')
+    checkRules(kind, options, report)
+    checkTones(kind, options, report)
+    if (onUpdate && !managed) report('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
     if (target?.existing && !existing && onDelete && onDelete !== 'restrict') {
       const why = `"${references}" is an existing table, for which no foreign key is created`
-      say(`${why}; onDelete must be restrict`, 'onDelete')
+      report(`${why}; onDelete must be restrict`, 'onDelete')
     }
-    if (onDelete && references === undefined) say('onDelete needs references', 'onDelete')
+    if (onDelete && references === undefined) report('onDelete needs references', 'onDelete')
     if (onDelete === 'set null' && isRequired)
-      say('the field is required, so a delete cannot set it to null; use restrict or cascade', 'onDelete')
-    checkSource('default', kind, options, say)
-    checkSource('managed', kind, options, say)
+      report('the field is required, so a delete cannot set it to null; use restrict or cascade', 'onDelete')
+    checkPreset('default', kind, options, report)
+    checkPreset('managed', kind, options, report)
   }
 
   if (!existing && idColumn !== undefined)
     report('idColumn needs existing: true; otherwise the column is "id"', 'idColumn')
   if (existing && renamedFromTable !== undefined)
     report('renamedFromTable changes the table, and an existing one is never changed', 'renamedFromTable')
-  for (const [property, refuse] of Object.entries(refusedIn)) {
-    const list = descriptor[property as keyof typeof refusedIn]
+  for (const [property, check] of Object.entries(listedFieldChecks)) {
+    const list = descriptor[property as keyof typeof listedFieldChecks]
     if (!Array.isArray(list)) continue
-    checkList(property, list, report, refuse)
+    checkList(property, list, report, check)
     if (list.length === 0 && property !== 'required')
       report(`${property} is an empty list; name fields, or remove it`, property)
   }

@@ -23,11 +23,11 @@ const valueError = (field: Field, value: unknown, written: () => string | undefi
 
 /** Reports the errors of the demo rows of a resource. An error that many rows have is reported once: for the first of them, with the number of the others. */
 export const verifyRows = ({ fields, demo }: Resource, ids: Ids, report: Report, source?: SourceFile): void => {
-  const found = new Map<string, { name: string; message: string; index: number; count: number }>()
+  const errors = new Map<string, { name: string; message: string; index: number; count: number }>()
   const add = (kind: string, name: string, index: number, message: string): void => {
     const key = `${kind} ${name}`
-    const { count = 0, ...first } = found.get(key) ?? { name, message, index }
-    found.set(key, { ...first, count: count + 1 })
+    const { count = 0, ...first } = errors.get(key) ?? { name, message, index }
+    errors.set(key, { ...first, count: count + 1 })
   }
   const names = fields.map(({ name }) => name)
   const unknown = new Set(demo.flatMap((row) => Object.keys(row).filter((name) => !names.includes(name))))
@@ -60,7 +60,7 @@ export const verifyRows = ({ fields, demo }: Resource, ids: Ids, report: Report,
       keys.add(key)
     }
   }
-  for (const { name, message, index, count } of found.values()) {
+  for (const { name, message, index, count } of errors.values()) {
     const others = count > 2 ? `, and ${count - 1} more rows` : count === 2 ? ', and 1 more row' : ''
     report(`row ${index + 1}${others}: field "${name}": ${message}`, index, name)
   }

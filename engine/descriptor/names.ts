@@ -20,8 +20,8 @@ export const isPath = (path: string): boolean => /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 export const isReservedPath = (path: string): boolean => path === 'health'
 
 /** `Leave request` as a name for schemas and operations: `LeaveRequest`. */
-const pascal = (words: string): string =>
-  words
+const pascal = (text: string): string =>
+  text
     .split(/[^\p{L}\p{N}]+/u)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')

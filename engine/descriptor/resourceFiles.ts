@@ -138,8 +138,10 @@ export const importModules = async (folder: string, sources: string | undefined,
       if (foreign.length === 0) module = (await import(pathToFileURL(join(folder, name)).href)) as { default?: unknown }
     } catch (error) {
       const failed = failedFile(error) ?? `${path}.ts`
-      const found = readSource(sources, failed)
-      const [reason, position] = found ? explain(error, `resources/${failed}`, found) : [firstLine(error), undefined]
+      const failedSource = readSource(sources, failed)
+      const [reason, position] = failedSource
+        ? explain(error, `resources/${failed}`, failedSource)
+        : [firstLine(error), undefined]
       const fileError = { file: `resources/${failed}`, message: `cannot be loaded: ${reason}`, position }
       // A shared file fails for every resource that imports it.
       const isKnown = errors.some((known) => known.file === fileError.file && known.message === fileError.message)

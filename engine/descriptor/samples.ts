@@ -35,7 +35,7 @@ export const sampleValue = (field: Field, n: number): GivenValue => {
     minLength !== undefined || maxLength !== undefined ? padded(field, n) : undefined,
   ]
   const matching = () => [3, 1, 0].map((more) => matchingText(String(pattern), n, more))
-  const found = candidates.find(fits) ?? (pattern === undefined ? undefined : matching().find(fits)) ?? example
-  if (found === undefined) throw new TypeError(`field "${name}" needs an example, because no sample fits its rules`)
-  return found
+  const sample = candidates.find(fits) ?? (pattern === undefined ? undefined : matching().find(fits)) ?? example
+  if (sample === undefined) throw new TypeError(`field "${name}" needs an example, because no sample fits its rules`)
+  return sample
 }

@@ -76,8 +76,8 @@ export const createExplorer = (service: layout.ExplorerService) => {
     routes,
     assets: assets(),
     favicon: favicon(),
-    start: (title: string): string => layout.pageStart(product, title),
-    rest: (page: layout.Page): string => layout.pageRest(product, page),
+    start: (title: string): string => layout.renderStart(product, title),
+    rest: (page: layout.Page): string => layout.renderRest(product, page),
     errorPage(error: HttpError, path: string): layout.Page {
       return layout.errorPage(
         error,

@@ -11,9 +11,9 @@ const pageHead = '{"data":['
 
 export const findRow = async (storage: Storage, resource: Resource, segment: string) => {
   const { id, text } = parseId(segment)
-  const found = id === undefined ? undefined : await storage.table(resource).get(id)
-  if (id === undefined || !found) throw rowNotFound(resource.name, text)
-  return { id, tag: found.tag, row: JSON.parse(String(found.body)) as RowValues }
+  const stored = id === undefined ? undefined : await storage.table(resource).get(id)
+  if (id === undefined || !stored) throw rowNotFound(resource.name, text)
+  return { id, tag: stored.tag, row: JSON.parse(String(stored.body)) as RowValues }
 }
 
 export const eachRow = async (page: CachedBody | StreamedBody, take: (row: RowValues) => unknown): Promise<number> => {

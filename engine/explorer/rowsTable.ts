@@ -41,12 +41,12 @@ const labelCell = ({ registry, resource }: TableView, row: ShownRow, url: string
     if (isExcerpt(value)) return value.text.trim() === '' ? [] : [marked(value.text, value.ranges, 0, 80)]
     return value === null ? [] : [String(value)]
   })
-  const found = resource.fields.flatMap((field) => {
+  const matches = resource.fields.flatMap((field) => {
     const value = row[field.name]
     return isExcerpt(value) && value.ranges.length > 0 ? [{ field, value }] : []
   })
-  const [first] = found
-  const isInLabel = found.some(({ field }) => labelFields(resource).includes(field.name))
+  const [first] = matches
+  const isInLabel = matches.some(({ field }) => labelFields(resource).includes(field.name))
   const where = !isInLabel && first && matchIn(fieldTitle(registry, first.field), first.value)
   return html`<th scope="row" class="label"><a href="${url}"><bdi>${parts.length > 0 ? joined(parts, ' ') : `#${row['id']}`}</bdi></a>${where}</th>`
 }

@@ -184,7 +184,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const filters = filterPanel(view, counted?.filters)
     const more = html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`
     const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}`
-    const body = html`${ignored.map((words) => html`<p class="notice">${words}</p>`)}
+    const body = html`${ignored.map((message) => html`<p class="notice">${message}</p>`)}
       ${chosenFilters(view)}
       ${rows.length > 0 ? rowsTable(view, rows) : empty(resource, query, total)}
       ${pager(resource, query, total, page.next)}
