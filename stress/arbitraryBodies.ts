@@ -1,6 +1,6 @@
 /** Generates bodies of creates and updates as JSON text: valid ones with arbitrary values, and invalid ones. */
 import fc from 'fast-check'
-import { type Kind, kindOf } from '../engine/descriptor/kinds.js'
+import type { Kind } from '../engine/descriptor/kinds.js'
 import {
   type Field,
   type GivenValue,
@@ -9,6 +9,7 @@ import {
   updatableFields,
   writableFields,
 } from '../engine/descriptor/registry.js'
+import { wrongLiterals } from '../support/samples.js'
 import { text } from './arbitraryText.js'
 import { brokenRule } from './oracle.js'
 
@@ -163,7 +164,7 @@ export const invalidBody = (resource: Resource, method: BodyMethod, ids: Ids): f
       .map(([name, literal]) => withValue(name, 'extra_forbidden', literal))
     const wrong = fields.flatMap((field) => {
       const { name, kind, references, redacted } = field
-      const ofKind = [...kindOf(kind).wrong, nested(300)].map((literal) => withValue(name, undefined, literal))
+      const ofKind = [...wrongLiterals[kind], nested(300)].map((literal) => withValue(name, undefined, literal))
       const past = (references ? [] : boundValues(field)).flatMap((value) => {
         const type = brokenRule(field, value)
         return type === undefined ? [] : [withValue(name, type, JSON.stringify(value))]
