@@ -33,7 +33,6 @@ const parse = (cursor: string): unknown => {
   }
 }
 
-/** The page that a cursor leads to, or what is wrong with it. */
 export const decodeCursor = (resource: Resource, selection: Selection, cursor: string) => {
   const parts = parse(cursor)
   if (!Array.isArray(parts) || parts.length !== 4) return 'invalid'

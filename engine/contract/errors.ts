@@ -84,13 +84,11 @@ export const unavailable = (message = 'The database is not available. Try again 
 export const notStored = (): HttpError =>
   unavailable('The database is not available. Nothing was stored; try again shortly.')
 
-/** For a read that was not started. */
 export const busy = (seconds = 1): HttpError =>
   httpError(503, 'busy', 'Too many slow reads are waiting, so this one was not started. Try again later.', {
     'Retry-After': String(seconds),
   })
 
-/** A table was changed while the service ran; the readiness probe names it. */
 export const tableChanged = (tables: readonly string[] = []): HttpError => {
   const which = tables.length === 0 ? 'The table of this resource' : `A table (${tables.join(', ')})`
   return unavailable(`${which} was changed while the service ran; the service must be restarted.`)
@@ -126,7 +124,6 @@ export const methodNotAllowed = (method: string, allow: string, headers?: Respon
     ...headers,
   })
 
-/** With the current tag, where there is one. */
 export const preconditionFailed = (etag?: string): HttpError =>
   httpError(
     412,

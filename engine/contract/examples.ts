@@ -20,14 +20,12 @@ const presetExample = (field: Field): Value => {
   return source ?? null
 }
 
-/** A value of the field where no demo row has one. */
 const fieldExample = (field: Field): Value => {
   if (field.name === 'id') return 1
   if (field.redacted) return null
   return field.example ?? presetExample(field) ?? (field.required ? sampleValue(field, 1) : null)
 }
 
-/** A row as a read returns it: the first demo row. */
 export const rowExample = ({ fields, demo: [first] }: Resource): RowValues =>
   Object.fromEntries(
     fields.map((field) => {

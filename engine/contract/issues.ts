@@ -17,7 +17,6 @@ export const violationIssue = (field: Field, violation: Violation): Issue => {
   return { ...bodyIssue(type, /[.?]$/.test(words) ? words : `${words}.`, field.name), ...(ctx && { ctx }) }
 }
 
-/** The issue for a declared property that its schema refuses. */
 export const fieldIssue = (field: Field, value: unknown, issue: z.core.$ZodIssue, isUpdate: boolean): Issue => {
   if (value !== undefined && value !== null)
     return violationIssue(field, zodViolation(issue, value, kindOf(field.kind).wrongType))
@@ -72,9 +71,9 @@ export const conflictIssue = (
   return bodyIssue(type, `${name} must be unique; another row already has this value${within}.`, name)
 }
 
-const queryIssue = (type: string, name: string, msg: string, input: string): Issue => ({
+export const queryIssue = (type: string, name: string, msg: string, input: string, place = 'query'): Issue => ({
   type,
-  loc: ['query', name],
+  loc: [place, name],
   msg,
   input,
 })
@@ -98,15 +97,9 @@ const cursorErrors = {
   withOffset: 'Send either after or offset, not both',
 }
 
-export type CursorError = keyof typeof cursorErrors
-
-export const cursorIssue = (input: string, error: CursorError): Issue =>
+export const cursorIssue = (input: string, error: keyof typeof cursorErrors): Issue =>
   queryIssue('value_error', 'after', cursorErrors[error], input)
 
-/** The issue for an `item_id` that is not valid percent-encoded UTF-8, or contains a NUL. */
-export const idNotText = (input: string): Issue => ({
-  type: 'string_unicode',
-  loc: ['path', 'item_id'],
-  msg: 'Input should be a valid string: percent-encoded UTF-8 without a NUL',
-  input,
-})
+const notText = 'Input should be a valid string: percent-encoded UTF-8 without a NUL'
+
+export const itemIdIssue = (input: string): Issue => queryIssue('string_unicode', 'item_id', notText, input, 'path')

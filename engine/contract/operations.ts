@@ -9,7 +9,7 @@ import * as errors from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
 import { formats } from './formats.js'
 import { keyReused, type ResponseHeader, requestHeaders, responseHeaders } from './headers.js'
-import { idNotText, parameterIssue } from './issues.js'
+import { itemIdIssue, parameterIssue } from './issues.js'
 import { itemIdSchema, listQuerySchema } from './parameters.js'
 import { type BodyReader, bodyLimit, createBodyReader, updateBodyReader } from './rowBody.js'
 import {
@@ -184,7 +184,10 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
       ...readResponses,
       200: success(`The ${singular}.`, row, example, 'ETag'),
       404: rowMissing(resource),
-      422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', errors.parametersInvalid([idNotText('%FF')])),
+      422: errorResponse(
+        '`item_id` is not valid percent-encoded UTF-8.',
+        errors.parametersInvalid([itemIdIssue('%FF')]),
+      ),
     },
   })
 }

@@ -8,7 +8,7 @@ import type { Resource } from '../descriptor/registry.js'
 import { Violation } from '../descriptor/violations.js'
 import { decodeCursor } from './cursor.js'
 import { type HttpError, type Issue, parametersInvalid } from './errors.js'
-import { cursorIssue, idNotText, operatorIssue, parameterIssue } from './issues.js'
+import { cursorIssue, itemIdIssue, operatorIssue, parameterIssue } from './issues.js'
 
 export const listQuerySchema = (resource: Resource) =>
   z.object(Object.fromEntries([...listParameters(resource)].map(([name, { schema }]) => [name, schema])))
@@ -79,7 +79,7 @@ export const itemIdParser =
   (reject: (issues: readonly Issue[]) => HttpError = parametersInvalid) =>
   (segment: string) => {
     const { data: text } = itemId.safeParse(decodeSegment(segment))
-    if (text === undefined) throw reject([idNotText(segment)])
+    if (text === undefined) throw reject([itemIdIssue(segment)])
     const id = /^(?:0|-?[1-9]\d{0,18})$/.test(text) ? exactInteger(text) : undefined
     return { id: id !== undefined && id >= -maxId && id < maxId ? id : undefined, text }
   }

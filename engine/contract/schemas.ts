@@ -149,14 +149,12 @@ export const rowSchema = (resource: Resource) =>
     .object(fieldSchemas(resource.fields, false))
     .meta({ id: schemaNames(resource).row, ...(resource.about && { description: resource.about }) })
 
-/** The body of a create: every field that a client may set, and nothing else. */
 export const createSchema = (resource: Resource) =>
   z.strictObject(fieldSchemas(writableFields(resource), true)).meta({
     id: schemaNames(resource).create,
     description: `Request body for creating ${withArticle(resource.name.toLowerCase())}.`,
   })
 
-/** The body of an update: the fields that may change, and nothing else. */
 export const updateSchema = (resource: Resource) =>
   z.strictObject(fieldSchemas(updatableFields(resource), true, true)).meta({
     id: schemaNames(resource).update,

@@ -15,7 +15,6 @@ export interface Target {
   readonly path: string
   /** Undefined if its file has no valid table. */
   readonly table: string | undefined
-  /** Whether it is a table of another program. */
   readonly existing?: boolean | undefined
 }
 
@@ -51,7 +50,6 @@ const listedFieldChecks: Readonly<Record<'required' | 'label' | 'update', FieldC
   update: (name, { managed }) => managed && `names "${name}", which is managed; remove one of the two`,
 }
 
-/** Returns what the function returns, and reports it if it is not a value of the kind. */
 const checkFunction = (option: string, compute: () => unknown, kind: Kind, report: Report): unknown => {
   const { expected } = kindOf(kind)
   try {
@@ -70,7 +68,6 @@ const checkFunction = (option: string, compute: () => unknown, kind: Kind, repor
   }
 }
 
-/** The rules for a value that the service sets: a default or a managed function. */
 const checkPreset = (option: 'default' | 'managed', kind: Kind, options: Options<GivenValue>, report: Report): void => {
   const { [option]: source, unique, references } = options
   const value = typeof source === 'function' ? checkFunction(option, source, kind, report) : source

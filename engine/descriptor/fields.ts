@@ -43,7 +43,8 @@ export interface Options<V> extends RuleOptions<V> {
 
 export type OptionName = keyof Options<never>
 
-export type OnDelete = 'restrict' | 'set null' | 'cascade'
+export const onDeletes = ['restrict', 'set null', 'cascade'] as const
+export type OnDelete = (typeof onDeletes)[number]
 
 export type TextFormat = 'date' | 'timestamp'
 

@@ -50,7 +50,6 @@ export interface KindEntry {
   readonly input: 'text' | 'number' | 'date' | 'datetime-local' | 'checkbox'
 }
 
-/** Whether every database stores a text unchanged. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
 export const storableText = () =>
@@ -60,7 +59,6 @@ const parseDate = (text: string): string | Violation => (isDate(text) ? text : n
 
 const parseTime = (text: string): string | Violation => parseTimestamp(text) ?? new Violation('datetime_parsing', text)
 
-/** A string that is a day or a time. */
 const momentText = (format: string, parse: typeof parseDate) =>
   withCheck(z.string(), (text) => {
     const parsed = parse(text)

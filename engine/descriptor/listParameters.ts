@@ -7,7 +7,6 @@ import type { Field, Resource } from './registry.js'
 import { ruleKeywords } from './valueRules.js'
 import { Violation } from './violations.js'
 
-/** The most values of a list. */
 export const maxListed = 100
 
 /** What the parameters of a request say; the cursor is decoded last, because it belongs to all others. */

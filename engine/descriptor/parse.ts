@@ -1,6 +1,6 @@
 /** Parses the default export of a resource file into a descriptor and reports every syntax error. */
 import type { Descriptor, Fields } from './define.js'
-import { type FieldSpec, type OnDelete, type OptionName, optionNames } from './fields.js'
+import { type FieldSpec, type OnDelete, type OptionName, onDeletes, optionNames } from './fields.js'
 import { isValueOf, type Kind, kindNames, kindOf } from './kinds.js'
 import { isForeignName, isName, isTableName } from './names.js'
 import { didYouMean, nearest } from './nearest.js'
@@ -55,8 +55,6 @@ const properties: Checks = {
   renamedFromTable: check('the former name of the table, such as "titles"', isName),
   label: check('a list of field names, such as ["first_name", "last_name"]', isNames),
 }
-
-const onDeletes: readonly OnDelete[] = ['restrict', 'set null', 'cascade']
 
 const optionChecks = (kind: Kind): Checks => {
   const { expected } = kindOf(kind)

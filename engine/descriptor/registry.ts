@@ -84,7 +84,6 @@ export const resourceFrom = (
   demo: demo.map((row) => withDefaults(required, fields, row)),
 })
 
-/** The resources whose tables the engine creates and maintains. */
 export const managedResources = (registry: Registry): Registry => registry.filter(({ existing }) => !existing)
 
 export const writableFields = (resource: Resource): Field[] => resource.fields.filter((field) => !field.managed)

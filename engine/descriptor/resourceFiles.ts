@@ -112,7 +112,6 @@ const reportIgnored = (sources: string, errors: FileError[]): ResourceModule[] =
     return inside.map((name) => ({ file, path: String(name).replace(/^.*[\\/]|\.\w+$/g, ''), module: undefined }))
   })
 
-/** The text of a file in the folder of the sources, if it is there. */
 const readSource = (sources: string | undefined, name: string): SourceFile | undefined => {
   const path = sources && join(sources, name)
   return path && existsSync(path) ? resourceSource(readFileSync(path, 'utf8').replace('\uFEFF', '')) : undefined

@@ -23,9 +23,9 @@ export type RuleName = keyof RuleOptions<never>
 interface ValueRule {
   /** The type of a violation, and the key of the rule in its `ctx`. */
   readonly violation: readonly [type: string, key: string]
-  /** Makes the check of a value. */
   readonly allows: (given: never, kind: Kind) => (value: never) => boolean
-  readonly keywords: (given: never) => Readonly<Record<string, unknown>>
+  /** In JSON Schema; by default the rule has the same name there. */
+  readonly keywords?: (given: never) => Readonly<Record<string, unknown>>
 }
 
 const toCanonical = (kind: Kind, value: GivenValue): GivenValue => kindOf(kind).canonical?.(value as never) ?? value
@@ -58,13 +58,11 @@ export const valueRules = {
   minLength: {
     violation: ['string_too_short', 'min_length'],
     allows: (min: number) => (text: string) => text.length >= 2 * min || countCodePoints(text) >= min,
-    keywords: (minLength: number) => ({ minLength }),
   },
   maxLength: {
     violation: ['string_too_long', 'max_length'],
     allows: (max: number) => (text: string) =>
       text.length <= max || (text.length <= 2 * max && countCodePoints(text) <= max),
-    keywords: (maxLength: number) => ({ maxLength }),
   },
   pattern: {
     violation: ['string_pattern_mismatch', 'pattern'],
@@ -79,7 +77,6 @@ export const valueRules = {
 
 export const ruleNames = Object.keys(valueRules) as RuleName[]
 
-/** What a field says about its values. */
 export type FieldRules = { readonly kind: Kind; readonly redacted?: boolean | undefined } & {
   readonly [Name in RuleName]?: unknown
 }
@@ -87,7 +84,7 @@ export type FieldRules = { readonly kind: Kind; readonly redacted?: boolean | un
 const givenRules = (field: FieldRules) =>
   ruleNames.flatMap((name) => {
     const given = field[name]
-    return given === undefined ? [] : [{ ...(valueRules[name] as ValueRule), given: given as never }]
+    return given === undefined ? [] : [{ ...(valueRules[name] as ValueRule), name, given: given as never }]
   })
 
 /** Makes the function that finds the rules which a value breaks. */
@@ -100,9 +97,8 @@ export const valueRuling = (field: FieldRules): ((value: GivenValue) => Violatio
 }
 
 export const ruleKeywords = (field: FieldRules): Record<string, unknown> =>
-  Object.assign({}, ...givenRules(field).map(({ keywords, given }) => keywords(given)))
+  Object.assign({}, ...givenRules(field).map(({ name, keywords, given }) => keywords?.(given) ?? { [name]: given }))
 
-/** The schema of a value of a field in a body: what its kind and its rules allow. */
 export const valueSchema = (field: FieldRules): z.ZodType => {
   const schema = kindOf(field.kind).body()
   return givenRules(field).length === 0 ? schema : withCheck(schema, valueRuling(field) as never)

@@ -3,7 +3,6 @@ import type { z } from 'zod'
 import { didYouMean } from './nearest.js'
 import type { GivenValue } from './registry.js'
 
-/** What a client sent, short enough for a message. */
 export const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)
 
 const quote = (value: GivenValue): string =>

@@ -17,7 +17,6 @@ interface Form {
   readonly kind: keyof typeof kinds
   readonly origin: string
   readonly lead: Part
-  /** The row that is changed or deleted. */
   readonly existing?: { readonly id: RowId; readonly tag: string; readonly label: string }
   readonly controls: Part
   readonly button: string

@@ -14,14 +14,12 @@ import { explorePath, homePath, pageUrl } from './links.js'
 import { rowPage } from './rowPage.js'
 import { tablePage } from './tablePage.js'
 
-/** A whole result. */
 interface Download {
   readonly resource: Resource
   readonly query: Selection
   readonly format: FormatName
 }
 
-/** A page, a part of one, or where to go instead. */
 export type PageResponse = layout.Page | layout.Redirect | Html | Download
 
 export interface Route {

@@ -15,7 +15,6 @@ export interface TableQuery extends ListQuery {
   readonly columns?: readonly string[] | undefined
 }
 
-/** What a table page shows. */
 export interface TableView {
   readonly registry: Registry
   readonly resource: Resource

@@ -27,7 +27,6 @@ export const fieldTitle = (registry: Registry, field: Field): string => {
 export const bothNames = (registry: Registry, field: Field): Html =>
   html`${fieldTitle(registry, field)} <code class="raw">${field.name}</code>`
 
-/** Fields that name a row, by preference. */
 const usual = [['name'], ['title'], ['first_name', 'last_name'], ['label'], ['code'], ['slug']]
 
 /** The fields that form the label of a row; none if it has no text field. */

@@ -29,7 +29,6 @@ export const eachRow = async (page: CachedBody | StreamedBody, take: (row: RowVa
   return total
 }
 
-/** The number of rows that match a query, and the id of the first. */
 export const countRows = async (storage: Storage, resource: Resource, query: ListQuery, caller?: Caller) => {
   let first: number | undefined
   const page = await storage.table(resource).list({ ...query, page: { limit: 1, offset: 0n } }, caller)

@@ -79,7 +79,6 @@ export const rowsTable = (view: TableView, rows: readonly ShownRow[]): Html => {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table class="ids-${width}"><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody></table></div>`
 }
 
-/** The form that chooses columns; the address has the choice. */
 export const columnChooser = ({ registry, resource, query }: TableView, hidden: readonly Html[]): Html | undefined => {
   const fields = columnFields(resource)
   if (fields.length < 2) return undefined

@@ -130,7 +130,6 @@ interface Counted {
 /** How long a page waits for its counts, and how long a request for them, in milliseconds. */
 const [inlineMs, laterMs] = [400, 10_000]
 
-/** Makes the page of a resource, and that of its filters with the counts of their values. */
 export const tablePage = (service: layout.ExplorerService, resource: Resource) => {
   const { registry, storage, writes } = service
   const parse = listQueryParser(resource)

@@ -1,5 +1,6 @@
 /** Reads the query of a table page from its query string; forms send empty inputs, names of rows and page numbers too. */
 import { parametersInvalid } from '../contract/errors.js'
+import { queryIssue } from '../contract/issues.js'
 import { type listQueryParser, queryParameters } from '../contract/parameters.js'
 import { listParameters } from '../descriptor/listParameters.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
@@ -34,11 +35,8 @@ const columnsIn = (resource: Resource, values: readonly string[]): readonly stri
   const known = columnFields(resource).map(({ name }) => name)
   const chosen = values.flatMap((value) => value.split(',')).filter(Boolean)
   const wrong = chosen.filter((name) => !known.includes(name))
-  const issue = (name: string) => ({
-    type: 'enum',
-    loc: ['query', columnsParameter(resource)],
-    msg: `There is no column "${name}"${didYouMean(name, known)}`,
-  })
+  const issue = (name: string) =>
+    queryIssue('enum', columnsParameter(resource), `There is no column "${name}"${didYouMean(name, known)}`, name)
   if (wrong.length > 0) throw parametersInvalid(wrong.map(issue))
   const columns = known.filter((name) => chosen.includes(name))
   return columns.length === 0 || columns.length === known.length ? undefined : columns
