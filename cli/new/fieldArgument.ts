@@ -6,7 +6,7 @@ import { isName } from '../../engine/descriptor/names.js'
 import { didYouMean } from '../../engine/descriptor/nearest.js'
 import type { GivenValue, Registry } from '../../engine/descriptor/registry.js'
 import { foreignKinds } from '../../engine/descriptor/resourceFiles.js'
-import { refuseValue } from '../../engine/descriptor/valueRules.js'
+import { findViolation } from '../../engine/descriptor/valueRules.js'
 import { UsageError } from '../../support/options.js'
 import type { NewField } from './plan.js'
 
@@ -31,7 +31,7 @@ const parseDefault = (kind: Kind, text: string): NewField['default'] => {
   const clock = clocks[kind]
   if (clock && text === clock.name) return clock
   const value = kindOf(kind).isText ? text : (parseJson(text) as GivenValue)
-  if (refuseValue({ kind }, value) === undefined) return value
+  if (findViolation({ kind }, value) === undefined) return value
   const expected = `${clock ? `${clock.name} or ` : ''}${kindOf(kind).expected}`
   throw new UsageError(`the default is "${text}", but it must be ${expected}`)
 }

@@ -4,8 +4,6 @@ import { maxOtherRows } from '../descriptor/registry.js'
 import { shorten } from '../descriptor/violations.js'
 import { basePath } from './service.js'
 
-export { shorten }
-
 /** Every code of an envelope, with its meaning for the documents. A code never changes its meaning. */
 export const errorCodes = {
   bad_request: 'the request is not HTTP that this server accepts (400, 408, 414, 431, 501, 505)',

@@ -38,7 +38,7 @@ export const propertyIssue = (resource: Resource, writable: readonly string[], k
 }
 
 /** The issue for a value that the database refuses although the descriptor allows it. */
-export const refusedIssue = (
+export const constraintIssue = (
   { fields }: Resource,
   { constraint, column, reason }: { constraint?: string | undefined; column?: string | undefined; reason: string },
   row: RowValues,

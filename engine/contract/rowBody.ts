@@ -15,8 +15,6 @@ import { type Issue, maxIssues } from './errors.js'
 import { inexactKeys } from './exactNumbers.js'
 import { bodyTypeIssue, fieldIssue, propertyIssue, violationIssue } from './issues.js'
 
-export { bodyIssue, conflictIssue, refusedIssue } from './issues.js'
-
 export const bodyLimit = 1024 * 1024
 
 /** Reads the body of a request, with its source; the values are those that may be stored. */

@@ -9,7 +9,7 @@ import { didYouMean } from './nearest.js'
 import { compilePattern, maxPatternLength } from './pattern.js'
 import type { GivenValue } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
-import { refuseValue } from './valueRules.js'
+import { findViolation } from './valueRules.js'
 
 export interface Target {
   readonly path: string
@@ -99,14 +99,14 @@ const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): v
   }
   for (const [index, value] of (oneOf ?? []).entries()) {
     const others = { ...options, kind, oneOf: undefined }
-    const violation = refuseValue(others, value)
+    const violation = findViolation(others, value)
     if (violation) report(`oneOf: ${formatValue(value)} ${violation.message}`, 'oneOf', index)
     if (oneOf?.indexOf(value) !== index) report(`oneOf names ${formatValue(value)} twice`, 'oneOf', index)
   }
   for (const option of ['default', 'example'] as const) {
     const value = options[option]
     const violation =
-      value === undefined || typeof value === 'function' ? undefined : refuseValue({ ...options, kind }, value)
+      value === undefined || typeof value === 'function' ? undefined : findViolation({ ...options, kind }, value)
     if (violation) report(`${option} ${violation.describe(options)}`, option)
   }
 }
@@ -126,7 +126,7 @@ const checkTones = (kind: Kind, { tones: given = {}, oneOf }: Options<GivenValue
       const hint = didYouMean(String(tone), tones) || `; it must be one of ${tones.join(', ')}`
       report(`tones: "${value}" has the unknown tone ${formatValue(tone)}${hint}`, 'tones', value)
     }
-    const violation = refuseValue({ kind, oneOf }, kindOf(kind).isText ? value : parseJson(value))
+    const violation = findViolation({ kind, oneOf }, kindOf(kind).isText ? value : parseJson(value))
     if (violation) report(`tones: ${formatValue(value)} ${violation.message}`, 'tones', value)
   }
 }

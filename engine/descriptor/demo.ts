@@ -4,13 +4,13 @@ import { didYouMean, nearest } from './nearest.js'
 import type { Field, Registry, Resource } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 import { type SourceFile, textAt } from './sourceFile.js'
-import { refuseValue } from './valueRules.js'
+import { findViolation } from './valueRules.js'
 
 /** The ids of the demo rows by path, without the resources whose seed file cannot be read. */
 type Ids = ReadonlyMap<string, ReadonlySet<unknown>>
 
 const valueError = (field: Field, value: unknown, written: () => string | undefined): string | undefined => {
-  const violation = refuseValue(field, value)
+  const violation = findViolation(field, value)
   if (violation?.type === 'kind' || violation?.type === 'string_unicode')
     return `${field.redacted ? '' : `is ${formatValue(value)}, but it `}must be ${kindOf(field.kind).expected}`
   if (violation) return violation.describe(field)

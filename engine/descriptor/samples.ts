@@ -2,7 +2,7 @@
 import { kindOf } from './kinds.js'
 import { matchingText } from './patternSample.js'
 import type { Field, GivenValue } from './registry.js'
-import { refuseValue } from './valueRules.js'
+import { findViolation } from './valueRules.js'
 
 const day = 86_400_000
 
@@ -27,7 +27,7 @@ const padded = ({ name, minLength = 0, maxLength = Number.MAX_SAFE_INTEGER }: Fi
 export const sampleValue = (field: Field, n: number): GivenValue => {
   const { kind, name, oneOf, minLength, maxLength, pattern, example } = field
   if (oneOf) return oneOf[n % oneOf.length] as GivenValue
-  const fits = (value: GivenValue | undefined) => value !== undefined && refuseValue(field, value) === undefined
+  const fits = (value: GivenValue | undefined) => value !== undefined && findViolation(field, value) === undefined
   const candidates = [
     kindOf(kind).sample(n, name),
     within(field, n),

@@ -88,7 +88,7 @@ const givenRules = (field: FieldRules) =>
   })
 
 /** Makes the function that finds the rules which a value breaks. */
-export const valueRuling = (field: FieldRules): ((value: GivenValue) => Violation[]) => {
+export const violationFinder = (field: FieldRules): ((value: GivenValue) => Violation[]) => {
   const rules = givenRules(field).map(({ violation: [type, key], allows, given }) => {
     const isAllowed = allows(given, field.kind)
     return (value: GivenValue) => (isAllowed(value as never) ? [] : [new Violation(type, value, { [key]: given })])
@@ -101,14 +101,14 @@ export const ruleKeywords = (field: FieldRules): Record<string, unknown> =>
 
 export const valueSchema = (field: FieldRules): z.ZodType => {
   const schema = kindOf(field.kind).body()
-  return givenRules(field).length === 0 ? schema : withCheck(schema, valueRuling(field) as never)
+  return givenRules(field).length === 0 ? schema : withCheck(schema, violationFinder(field) as never)
 }
 
 /** Making a schema takes longer than the check of a value, and a start checks every demo row. */
 const schemas = new WeakMap<FieldRules, z.ZodType>()
 
 /** Why a value cannot be one of a field; undefined if it can. */
-export const refuseValue = (field: FieldRules, value: unknown): Violation | undefined => {
+export const findViolation = (field: FieldRules, value: unknown): Violation | undefined => {
   const schema = schemas.get(field) ?? valueSchema(field)
   schemas.set(field, schema)
   const issue = schema.safeParse(value).error?.issues[0]

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { isValueOf, kindOf } from '../../engine/descriptor/kinds.js'
 import { editDistance } from '../../engine/descriptor/nearest.js'
 import { type Field, isMandatory, type Resource, type Value, writableFields } from '../../engine/descriptor/registry.js'
-import { refuseValue } from '../../engine/descriptor/valueRules.js'
+import { findViolation } from '../../engine/descriptor/valueRules.js'
 import { wrongLiterals } from '../../support/samples.js'
 import { freshBodies } from '../support/freshBodies.js'
 import { startService } from '../support/service.js'
@@ -98,7 +98,7 @@ for (const resource of testedResources.filter((one) => one.create)) {
       (field) =>
         field.name === name &&
         ((field.unique && resource.demo.some((row) => row[name] === value)) ||
-          (value !== null && (!isValueOf(field.kind, value) || refuseValue(field, value) !== undefined))),
+          (value !== null && (!isValueOf(field.kind, value) || findViolation(field, value) !== undefined))),
     )
   const plain = fields.filter((field) => !field.references && !field.redacted)
 
