@@ -41,15 +41,15 @@ const settingsFor = (option: string, url: string): Settings => {
 }
 
 /** Throws if the source does not exist or has none of the tables; reads only, because opening a database creates what it lacks. */
-const checkSource = async (registry: Registry, url: string, waitMs: number): Promise<void> => {
+const checkSourceDatabase = async (registry: Registry, url: string, waitMs: number): Promise<void> => {
   const path = sqlitePath(url)
   const file = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })
   const reason = path === undefined ? '' : file ? file.size === 0 && 'that file is empty' : 'there is no such file'
   if (reason) throw new CommandError(`--from is ${publicDatabaseUrl(url)}, but ${reason}.`)
-  const found = await storageTables(url, waitMs).catch((error: Error) => {
+  const tables = await storageTables(url, waitMs).catch((error: Error) => {
     throw new CommandError(`--from is ${publicDatabaseUrl(url)}, which cannot be read: ${error.message}`)
   })
-  if (registry.every(({ table }) => !found.some(({ name }) => name === table))) {
+  if (registry.every(({ table }) => !tables.some(({ name }) => name === table))) {
     throw new CommandError(
       `--from is ${publicDatabaseUrl(url)}, but it has none of the tables that the descriptors name.`,
     )
@@ -119,12 +119,12 @@ const describeColumn = (table: CopiedTable, source: StoredRow, target: StoredRow
 const describeDifference = async (table: CopiedTable, from: Storage, to: Storage): Promise<string> => {
   const waiting = [new Map<unknown, StoredRow>(), new Map<unknown, StoredRow>()] as const
   const [sources, targets] = [eachRow(from, table), eachRow(to, table)]
-  const idOf = (row: StoredRow) => String(row[table.cursor ?? 'id'])
+  const readId = (row: StoredRow) => String(row[table.cursor ?? 'id'])
   for (;;) {
     const [source, target] = [(await sources.next()).value, (await targets.next()).value]
-    if (source) waiting[0].set(idOf(source), source)
-    if (target) waiting[1].set(idOf(target), target)
-    for (const id of [source, target].flatMap((row) => (row ? [idOf(row)] : []))) {
+    if (source) waiting[0].set(readId(source), source)
+    if (target) waiting[1].set(readId(target), target)
+    for (const id of [source, target].flatMap((row) => (row ? [readId(row)] : []))) {
       const [before, after] = [waiting[0].get(id), waiting[1].get(id)]
       if (!before || !after) continue
       const column = describeColumn(table, before, after)
@@ -188,7 +188,7 @@ await runCommand(command, async ({ from: source, to: target }) => {
   if (identity(source) === identity(target)) throw new UsageError('--from and --to are the same database.')
   const registry = withoutExisting(await loadRegistry(folders))
   // Before anything is opened, which would create tables in both databases.
-  await checkSource(registry, source, options.pool.waitMs)
+  await checkSourceDatabase(registry, source, options.pool.waitMs)
   const from = await openStorage(registry, source, options)
   try {
     const to = await openStorage(registry, target, options)

@@ -1,6 +1,6 @@
 /** Generates bodies of creates and updates as JSON text: valid ones with arbitrary values, and invalid ones. */
 import fc from 'fast-check'
-import { type Kind, kindOf } from '../engine/descriptor/kinds.js'
+import type { Kind } from '../engine/descriptor/kinds.js'
 import {
   type Field,
   type GivenValue,
@@ -9,6 +9,7 @@ import {
   updatableFields,
   writableFields,
 } from '../engine/descriptor/registry.js'
+import { wrongLiterals } from '../support/samples.js'
 import { text } from './arbitraryText.js'
 import { brokenRule } from './oracle.js'
 
@@ -103,7 +104,7 @@ const boundValues = ({
   return [...near, ...texts, ...others, ...mismatches]
 }
 
-const literalOf = (field: Field, ids: Ids): fc.Arbitrary<string> => {
+const arbitraryLiteral = (field: Field, ids: Ids): fc.Arbitrary<string> => {
   if (field.references) {
     const known = ids(field.references)
     return fc.nat(Math.max(0, known.length - 1)).map((index) => String(known[index] ?? 1))
@@ -115,7 +116,7 @@ const literalOf = (field: Field, ids: Ids): fc.Arbitrary<string> => {
     .chain((value) => fc.constantFrom(...spellings(field.kind, value)))
 }
 
-const fieldsOf = (resource: Resource, method: BodyMethod): Field[] =>
+const sentFields = (resource: Resource, method: BodyMethod): Field[] =>
   method === 'POST' ? writableFields(resource) : updatableFields(resource)
 
 const mustBeSent = (field: Field, method: BodyMethod): boolean => method === 'POST' && isMandatory(field)
@@ -127,8 +128,8 @@ const takesNull = (field: Field, method: BodyMethod): boolean =>
 export const validMembers = (resource: Resource, method: BodyMethod, ids: Ids): fc.Arbitrary<Members> =>
   fc
     .tuple(
-      ...fieldsOf(resource, method).map((field) => {
-        const value = literalOf(field, ids).map((literal): Members => [[field.name, literal]])
+      ...sentFields(resource, method).map((field) => {
+        const value = arbitraryLiteral(field, ids).map((literal): Members => [[field.name, literal]])
         const others: Members[] = [
           ...(mustBeSent(field, method) ? [] : [[]]),
           ...(takesNull(field, method) ? [[[field.name, 'null'] as const]] : []),
@@ -146,7 +147,7 @@ const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(dept
 /** Invalid bodies: a valid one with a single error. */
 export const invalidBody = (resource: Resource, method: BodyMethod, ids: Ids): fc.Arbitrary<InvalidBody> =>
   validMembers(resource, method, ids).chain((valid) => {
-    const fields = fieldsOf(resource, method)
+    const fields = sentFields(resource, method)
     const without = (name: string) => valid.filter(([other]) => other !== name)
     const withValue = (name: string, type: string | undefined, literal: string): InvalidBody => ({
       members: [...without(name), [name, literal]],
@@ -163,7 +164,7 @@ export const invalidBody = (resource: Resource, method: BodyMethod, ids: Ids): f
       .map(([name, literal]) => withValue(name, 'extra_forbidden', literal))
     const wrong = fields.flatMap((field) => {
       const { name, kind, references, redacted } = field
-      const ofKind = [...kindOf(kind).wrong, nested(300)].map((literal) => withValue(name, undefined, literal))
+      const ofKind = [...wrongLiterals[kind], nested(300)].map((literal) => withValue(name, undefined, literal))
       const past = (references ? [] : boundValues(field)).flatMap((value) => {
         const type = brokenRule(field, value)
         return type === undefined ? [] : [withValue(name, type, JSON.stringify(value))]

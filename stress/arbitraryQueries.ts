@@ -50,7 +50,7 @@ const withEdges = (values: fc.Arbitrary<bigint>) =>
   fc.oneof({ weight: 5, arbitrary: values }, { weight: 1, arbitrary: fc.constantFrom(...edges) })
 
 /** A substring of a row's text, in its own or another case, so that searches find something. */
-const substringOf = (resource: Resource, row: RowValues | undefined): fc.Arbitrary<string> => {
+const arbitrarySubstring = (resource: Resource, row: RowValues | undefined): fc.Arbitrary<string> => {
   const letters = Array.from(searchedText(resource, row ?? {})).slice(0, 400)
   return fc
     .tuple(fc.nat(letters.length), fc.integer({ min: 1, max: 30 }), fc.nat(2))
@@ -67,7 +67,7 @@ const named = (name: string, values: fc.Arbitrary<Omit<Parameter, 'name'>>): fc.
 export const listParameters = (resource: Resource, rows: readonly RowValues[]): fc.Arbitrary<Parameter[]> =>
   fc.nat(Math.max(0, rows.length - 1)).chain((index) => {
     const row = rows[index]
-    const substring = substringOf(resource, row).chain(escaped)
+    const substring = arbitrarySubstring(resource, row).chain(escaped)
     const plainText = fc.oneof(substring, text.chain(escaped), anyEscaped).map((written) => ({ written }))
     const words = (values: readonly string[]) => fc.constantFrom(...values).map((written) => ({ written }))
     const conditions = possibleConditions(resource).map(({ field, operator, parameter: name }) => {

@@ -2,8 +2,8 @@
 import type { Resource, RowValues } from '../engine/descriptor/registry.js'
 import { fold } from '../engine/storage/caseFold.js'
 import { RawConnection } from '../support/rawHttp.js'
-import { contentOf, type KnownRow, type Ledger } from './ledger.js'
-import { allRows, creatable, pathOf, read, searchedText } from './service.js'
+import { type KnownRow, type Ledger, rowContent } from './ledger.js'
+import { allRows, creatable, read, rowPath, searchedText } from './service.js'
 
 /** A longer query might not fit into the request head. */
 const maxSearchLength = 500
@@ -17,17 +17,17 @@ const checkSearch = async (
 ): Promise<string[]> => {
   const q = searchedText(resource, row).slice(0, maxSearchLength).trim()
   const expected = rows.filter((other) => fold(searchedText(resource, other)).includes(fold(q))).map(({ id }) => id)
-  const { text } = await read(connection, `${pathOf(resource)}?limit=200&q=${encodeURIComponent(q)}`)
-  const found = (JSON.parse(text) as { data: RowValues[] }).data.map(({ id }) => id)
-  return JSON.stringify(found) === JSON.stringify(expected.slice(0, 200))
+  const { text } = await read(connection, `${rowPath(resource)}?limit=200&q=${encodeURIComponent(q)}`)
+  const ids = (JSON.parse(text) as { data: RowValues[] }).data.map(({ id }) => id)
+  return JSON.stringify(ids) === JSON.stringify(expected.slice(0, 200))
     ? []
-    : [`the search of ${resource.path} for ${JSON.stringify(q)} found ${found} instead of ${expected}`]
+    : [`the search of ${resource.path} for ${JSON.stringify(q)} found ${ids} instead of ${expected}`]
 }
 
 /** Whether a row may be stored like this: as it was acknowledged, or as the write without a response leaves it. */
 const isPossible = ({ resource, text, unanswered }: KnownRow, stored: RowValues | undefined): boolean =>
   JSON.stringify(stored) === text ||
-  (unanswered !== undefined && unanswered.content === (stored && contentOf(resource, stored)))
+  (unanswered !== undefined && unanswered.content === (stored && rowContent(resource, stored)))
 
 /** Compares the rows of a resource with those that clients know; what became of a write without a key and response is then known. */
 const checkResource = (ledger: Ledger, resource: Resource, rows: readonly RowValues[]): string[] => {
@@ -41,7 +41,7 @@ const checkResource = (ledger: Ledger, resource: Resource, rows: readonly RowVal
     const { id, text, unanswered } = row
     const stored =
       id === undefined
-        ? [...unclaimed.values()].find((one) => unanswered?.content === contentOf(resource, one))
+        ? [...unclaimed.values()].find((one) => unanswered?.content === rowContent(resource, one))
         : unclaimed.get(id)
     if (!isPossible(row, stored)) {
       const pending = unanswered ? `, and ${unanswered.method} ${unanswered.body} had no response` : ''
@@ -66,7 +66,7 @@ export const checkRows = async (address: string, ledger: Ledger, isFinal: boolea
     const rows = await allRows(connection, resource)
     failures.push(...checkResource(ledger, resource, rows))
     for (const { id, text } of written.filter((row) => row.resource === resource && row.id !== undefined)) {
-      const { status, text: found } = await read(connection, pathOf(resource, id))
+      const { status, text: found } = await read(connection, rowPath(resource, id))
       if (text === undefined ? status !== 404 : found !== text)
         failures.push(`${resource.path} ${id} is ${found} instead of ${text}`)
       if (text !== undefined) failures.push(...(await checkSearch(connection, resource, JSON.parse(text), rows)))

@@ -11,7 +11,7 @@ import { checkRows } from './crashChecks.js'
 import { checkFile } from './fileChecks.js'
 import { Ledger, WrongResponse } from './ledger.js'
 import { type Random, seededRandom } from './random.js'
-import { allRows, environmentOf, fillDatabase, firstRegistry, server } from './service.js'
+import { allRows, fillDatabase, firstRegistry, server, serviceEnvironment } from './service.js'
 import { repeatAll, startClients } from './writeClients.js'
 
 interface CrashTestOptions {
@@ -34,7 +34,7 @@ const roundsPerDatabase = 25
 /** Some starts are killed. */
 const startKill = { share: 0.1, maxDelayMs: 400 }
 
-const childrenOf = (pid: number): number[] =>
+const listChildren = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 
 const kill = (pid: number, signal: NodeJS.Signals): void => {
@@ -48,18 +48,18 @@ const kill = (pid: number, signal: NodeJS.Signals): void => {
 /** Stops the service first, so that it cannot replace its workers. */
 const killAll = (pid: number): void => {
   kill(pid, 'SIGSTOP')
-  for (const child of childrenOf(pid)) kill(child, 'SIGKILL')
+  for (const child of listChildren(pid)) kill(child, 'SIGKILL')
   kill(pid, 'SIGKILL')
 }
 
 /** Kills a service and its workers after a delay, from a separate process, so that the clients in this one keep sending. */
 const killAllAfter = (pid: number, milliseconds: number): void => {
-  const all = [pid, ...childrenOf(pid)].join(' ')
+  const all = [pid, ...listChildren(pid)].join(' ')
   spawn('sh', ['-c', `sleep ${milliseconds / 1000}; kill -9 ${all}`], { stdio: 'ignore' })
 }
 
 const killWorker = (pid: number, random: Random): void => {
-  const workers = childrenOf(pid)
+  const workers = listChildren(pid)
   if (workers.length > 0) kill(random.pick(workers), 'SIGKILL')
 }
 
@@ -92,7 +92,7 @@ export const crashTest = async ({ rounds, workers, seed, newDatabase, onProgress
   }
   // A fixed port: a restarted service must listen where its clients expect it.
   const port = await freePort('127.0.0.1')
-  const environment = (url: string) => ({ ...environmentOf(url), WORKERS: String(workers), PORT: String(port) })
+  const environment = (url: string) => ({ ...serviceEnvironment(url), WORKERS: String(workers), PORT: String(port) })
 
   const killDuringStart = async (url: string): Promise<void> => {
     const { child, ended } = launch(environment(url), { server })

@@ -9,7 +9,7 @@ import { itemId, listParameters, type Parameter } from './arbitraryQueries.js'
 import { deleteCase, writeCase } from './arbitraryWrites.js'
 import { Oracle } from './oracle.js'
 import { checkGet, checkList, checkWrite, type FuzzContext, type FuzzedWrite } from './properties.js'
-import { allRows, environmentOf, fillDatabase, read, registry, server } from './service.js'
+import { allRows, fillDatabase, read, registry, server, serviceEnvironment } from './service.js'
 
 export interface FuzzOptions {
   /** An empty database. */
@@ -87,7 +87,7 @@ const arbitraryCase = (oracle: Oracle): fc.Arbitrary<Case> => {
 /** Throws at the first wrong response, with the request shrunk to the smallest that fails and the seed. */
 export const fuzz = async ({ url, cases, seed, rows, onProgress }: FuzzOptions): Promise<void> => {
   await fillDatabase(url, rows)
-  const running = await startProcess(environmentOf(url), { server })
+  const running = await startProcess(serviceEnvironment(url), { server })
   const connection = new RawConnection(running.address)
   const oracle = new Oracle()
   for (const resource of registry) oracle.add(resource, await allRows(connection, resource))

@@ -40,7 +40,7 @@ export class WrongResponse extends Error {
 }
 
 /** The client's values in a row; rows with the same content are indistinguishable to a client. */
-export const contentOf = (resource: Resource, row: RowValues): string =>
+export const rowContent = (resource: Resource, row: RowValues): string =>
   JSON.stringify(writableFields(resource).map(({ name, redacted }) => (redacted ? null : (row[name] ?? null))))
 
 /** The shares of creates, of updates, and of writes with a key, which can be retried. */
@@ -103,7 +103,7 @@ export class Ledger {
       method,
       body: isDelete ? undefined : JSON.stringify(values),
       key: random.chance(keyedShare) ? `${this.#keyPrefix}-${n}` : undefined,
-      content: isDelete ? undefined : contentOf(resource, { ...before, ...values }),
+      content: isDelete ? undefined : rowContent(resource, { ...before, ...values }),
       response: undefined,
     }
     row.unanswered = write
@@ -141,7 +141,7 @@ export class Ledger {
     if (status === successes[method]) {
       if (write.response === text) return
       if (write.response !== undefined) throw wrong(`two responses:\n${write.response}\n${text}`)
-      const content = text === '' ? undefined : contentOf(row.resource, JSON.parse(text))
+      const content = text === '' ? undefined : rowContent(row.resource, JSON.parse(text))
       if (content !== write.content) throw wrong(`the row has ${content} instead of ${write.content}`)
       write.response = text
       this.settle(row, text === '' ? undefined : text)

@@ -1,5 +1,5 @@
 /** A model of the service in plain JavaScript: its rows, the rules of their values, and the expected response to a list or a write. */
-import { kindOf, type ParameterValue, Refusal } from '../engine/descriptor/kinds.js'
+import { kindOf, type ParameterValue } from '../engine/descriptor/kinds.js'
 import {
   type Condition,
   possibleConditions,
@@ -18,6 +18,7 @@ import {
   referencesTo,
   type Value,
 } from '../engine/descriptor/registry.js'
+import { Violation } from '../engine/descriptor/violations.js'
 import { fold } from '../engine/storage/caseFold.js'
 import type { Parameter } from './arbitraryQueries.js'
 import { searchedText } from './service.js'
@@ -122,9 +123,9 @@ export class Oracle {
       for (const { resource: source, field } of referencesTo(registry, target.resource.path)) {
         for (const { row } of this.#rows.get(source) ?? []) {
           if (row[field.name] !== target.id) continue
-          const found = { resource: source, field, id: Number(row['id']) }
-          if (field.onDelete !== 'cascade') references.push(found)
-          else if (!isDeleted(source, found.id)) deleted.push(found)
+          const reference = { resource: source, field, id: Number(row['id']) }
+          if (field.onDelete !== 'cascade') references.push(reference)
+          else if (!isDeleted(source, reference.id)) deleted.push(reference)
         }
       }
     }
@@ -207,23 +208,23 @@ export class Oracle {
         const isAllowed =
           !oneOf || operand === 'boolean' || option === 'range' || oneOf.map(String).includes(String(value))
         const isStored = option !== 'range' || typeof value !== 'string' || !value.includes('\0')
-        if (value === undefined || value instanceof Refusal || !isAllowed || !isStored) rejected.push(name)
+        if (value === undefined || value instanceof Violation || !isAllowed || !isStored) rejected.push(name)
         else values.push(option === 'range' && typeof value === 'string' ? textKey(value) : value)
       }
       const [value] = values
       if (value !== undefined) where.push({ field: field.name, operator, value: operand === 'list' ? values : value })
     }
     if (rejected.length > 0) return { rejected }
-    const found = this.matching(resource, {
+    const all = this.matching(resource, {
       where,
       search: decode(given.get('q')?.written ?? '').trim(),
       order: { field: sort.replace('-', ''), descending: sort.startsWith('-') },
     })
     const limit = given.get('limit')?.integer ?? 50n
     const offset = given.get('offset')?.integer ?? 0n
-    const start = offset > BigInt(found.length) ? found.length : Number(offset)
-    const data = found.slice(start, start + Number(limit))
-    return { data, all: found, total: found.length, limit, offset }
+    const start = offset > BigInt(all.length) ? all.length : Number(offset)
+    const data = all.slice(start, start + Number(limit))
+    return { data, all, total: all.length, limit, offset }
   }
 
   /** The fields of a row that must be unique, but equal another row's. */

@@ -6,7 +6,7 @@ import { type Header, type RawConnection, type RawResponse, requestBytes } from 
 import type { Parameter } from './arbitraryQueries.js'
 import type { WriteCase } from './arbitraryWrites.js'
 import { expectedRow, type Oracle, rowMismatch } from './oracle.js'
-import { pathOf, registry, successes } from './service.js'
+import { registry, rowPath, successes } from './service.js'
 
 export interface FuzzContext {
   readonly connection: RawConnection
@@ -34,12 +34,12 @@ const send = async (
   return response
 }
 
-const issuesOf = ({ text }: RawResponse): { type: string; loc: string[] }[] => JSON.parse(text).error.details.issues
+const readIssues = ({ text }: RawResponse): { type: string; loc: string[] }[] => JSON.parse(text).error.details.issues
 
 /** A list returns the rows of the oracle, or rejects exactly the invalid parameters. */
 export const checkList = async (context: FuzzContext, resource: Resource, parameters: readonly Parameter[]) => {
   const query = parameters.map(({ name, written }) => `${name}=${written}`).join('&')
-  const { status, text } = await send(context, 'GET', `${pathOf(resource)}?${query}`)
+  const { status, text } = await send(context, 'GET', `${rowPath(resource)}?${query}`)
   // Long escaped texts exceed the limit of the request head.
   if (status === 414 || status === 431) return ok(query.length > 14_000)
   const expected = context.oracle.list(resource, parameters)
@@ -60,7 +60,7 @@ export const checkList = async (context: FuzzContext, resource: Resource, parame
 
 /** The id of a row returns it, any other text 404, and invalid percent-encoding 422. */
 export const checkGet = async (context: FuzzContext, resource: Resource, segment: string): Promise<void> => {
-  const { status, text } = await send(context, 'GET', pathOf(resource, segment))
+  const { status, text } = await send(context, 'GET', rowPath(resource, segment))
   if (status === 414 || status === 431) return ok(segment.length > 14_000)
   let id: string | undefined
   try {
@@ -74,8 +74,8 @@ export const checkGet = async (context: FuzzContext, resource: Resource, segment
   if (row) deepStrictEqual(JSON.parse(text), row)
 }
 
-const totalOf = async (context: FuzzContext, resource: Resource): Promise<number> =>
-  JSON.parse((await send(context, 'GET', `${pathOf(resource)}?limit=1`)).text).meta.total
+const readTotal = async (context: FuzzContext, resource: Resource): Promise<number> =>
+  JSON.parse((await send(context, 'GET', `${rowPath(resource)}?limit=1`)).text).meta.total
 
 /** A write: a create, or a change or delete of the row with an id, which may not exist. */
 export interface FuzzedWrite {
@@ -95,22 +95,22 @@ export const checkWrite = async (
   const { oracle } = context
   const { bytes, source, isValid, issue } = write
   const before = id === undefined ? undefined : oracle.row(resource, id)
-  const get = () => send(context, 'GET', pathOf(resource, id))
-  const found = before && (await get())
+  const get = () => send(context, 'GET', rowPath(resource, id))
+  const current = before && (await get())
   const tag =
-    id === undefined || ifMatch === 'none' ? undefined : ifMatch === 'current' ? found?.headers.get('etag') : '"x"'
+    id === undefined || ifMatch === 'none' ? undefined : ifMatch === 'current' ? current?.headers.get('etag') : '"x"'
   const headers: Header[] = [...write.headers]
   if (tag !== undefined) headers.push(['if-match', tag])
   if (key !== undefined) headers.push(['idempotency-key', key])
-  const sendWrite = () => send(context, method, pathOf(resource, id), headers, method === 'DELETE' ? undefined : bytes)
+  const sendWrite = () => send(context, method, rowPath(resource, id), headers, method === 'DELETE' ? undefined : bytes)
   const sent = isValid && source !== undefined ? (JSON.parse(source) as Record<string, Value>) : undefined
   const duplicates = sent ? oracle.duplicates(resource, expectedRow(resource, sent, before)) : []
   const deletion = method === 'DELETE' && id !== undefined ? oracle.deletion(registry, resource, id) : undefined
   const response = await sendWrite()
   const { status, text } = response
   if (status !== successes[method]) {
-    equal(await totalOf(context, resource), oracle.ids(resource.path).length, 'a rejected write changed the total')
-    if (found) equal((await get()).text, found.text, 'a rejected write changed the row')
+    equal(await readTotal(context, resource), oracle.ids(resource.path).length, 'a rejected write changed the total')
+    if (current) equal((await get()).text, current.text, 'a rejected write changed the row')
     if (status === 401) return ok(!isValid, text)
     if (id !== undefined && !before) return equal(status, 404, text)
     if (ifMatch === 'other' && id !== undefined) return equal(status, 412, text)
@@ -121,7 +121,7 @@ export const checkWrite = async (
     }
     ok(duplicates.length > 0 || !isValid, `a valid write was rejected: ${text}`)
     if (duplicates.length === 0 && !issue) return
-    const issues = issuesOf(response)
+    const issues = readIssues(response)
     const reported = issues.filter(({ loc }) => loc[1] === issue?.field)
     if (issue) {
       ok(reported.length > 0, text)
@@ -154,7 +154,7 @@ export const checkWrite = async (
   deepStrictEqual(deletion?.preventedBy ?? [], [], 'a delete of a referenced row succeeded')
   if (sent && row) equal(rowMismatch(resource, sent, before, row), undefined, text)
   if (row) {
-    const path = pathOf(resource, row['id'])
+    const path = rowPath(resource, row['id'])
     const now = await send(context, 'GET', path)
     equal(now.text, text)
     equal(response.headers.get(method === 'POST' ? 'location' : 'content-location'), path)

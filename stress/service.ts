@@ -54,7 +54,7 @@ export const fillDatabase = async (url: string, extraRows: number): Promise<void
   await storage.close()
 }
 
-export const environmentOf = (url: string): Record<string, string> => ({ DATABASE_URL: url, API_TOKEN: token })
+export const serviceEnvironment = (url: string): Record<string, string> => ({ DATABASE_URL: url, API_TOKEN: token })
 
 /** The text that `q` is searched in. */
 export const searchedText = (resource: Resource, row: RowValues): string =>
@@ -63,7 +63,7 @@ export const searchedText = (resource: Resource, row: RowValues): string =>
     .join(' ')
 
 /** The URL path of a resource or of one of its rows. */
-export const pathOf = ({ path }: Resource, id?: unknown): string =>
+export const rowPath = ({ path }: Resource, id?: unknown): string =>
   `${basePath}/v1/${path}${id === undefined ? '' : `/${id}`}`
 
 export const writeHeaders: readonly Header[] = [
@@ -81,12 +81,12 @@ export const read = (connection: RawConnection, path: string): Promise<RawRespon
 export const allRows = async (connection: RawConnection, resource: Resource): Promise<RowValues[]> => {
   const rows: RowValues[] = []
   for (;;) {
-    const { status, text } = await read(connection, `${pathOf(resource)}?limit=200&offset=${rows.length}`)
-    if (status !== 200) throw new Error(`${pathOf(resource)} responded with ${status}`)
+    const { status, text } = await read(connection, `${rowPath(resource)}?limit=200&offset=${rows.length}`)
+    if (status !== 200) throw new Error(`${rowPath(resource)} responded with ${status}`)
     const { data, meta } = JSON.parse(text) as { data: RowValues[]; meta: { total: number } }
     rows.push(...data)
     if (data.length > 0 && rows.length < meta.total) continue
-    if (rows.length !== meta.total) throw new Error(`${pathOf(resource)} has ${rows.length} rows, not ${meta.total}`)
+    if (rows.length !== meta.total) throw new Error(`${rowPath(resource)} has ${rows.length} rows, not ${meta.total}`)
     return rows
   }
 }

@@ -49,7 +49,7 @@ await runCommand(command, async ({ minutes, rows, seed }) => {
   const { startProcess } = await import('../support/process.js')
   const { RawConnection } = await import('../support/rawHttp.js')
   const { median, p99 } = await import('../support/statistics.js')
-  const { environmentOf, fillDatabase, pathOf, read, registry, server } = await import('./service.js')
+  const { serviceEnvironment, fillDatabase, rowPath, read, registry, server } = await import('./service.js')
   const { Ledger } = await import('./ledger.js')
   const { send } = await import('./writeClients.js')
   console.log(`Seed ${seed}; --seed ${seed} repeats the requests.`)
@@ -57,7 +57,7 @@ await runCommand(command, async ({ minutes, rows, seed }) => {
   const path = join(temporaryFolder('soak').path, 'soak.sqlite')
   const url = `sqlite:${path}`
   await fillDatabase(url, rows)
-  const running = await startProcess(environmentOf(url), { server })
+  const running = await startProcess(serviceEnvironment(url), { server })
   const random = seededRandom(seed)
   const ledger = new Ledger(random, 'soak')
   const errors = new Map<string, number>()
@@ -74,7 +74,7 @@ await runCommand(command, async ({ minutes, rows, seed }) => {
       const sent =
         n % 12 === 0
           ? send(connection, ledger, ledger.next())
-          : read(connection, `${pathOf(resource)}${someQuery(random, resource)}`).then(({ status }) => {
+          : read(connection, `${rowPath(resource)}${someQuery(random, resource)}`).then(({ status }) => {
               if (status >= 500) throw new Error(`status ${status}`)
             })
       const message = await sent.then(() => '').catch(String)
@@ -110,8 +110,8 @@ await runCommand(command, async ({ minutes, rows, seed }) => {
   const third = Math.max(1, Math.floor(warm.length / 3))
   let hasGrown = false
   for (const [name, { factor, amount }] of Object.entries(limits)) {
-    const medianOf = (part: readonly Sample[]) => median(part.map((sample) => sample[name as keyof Sample]))
-    const [first, last] = [medianOf(warm.slice(0, third)), medianOf(warm.slice(-third))]
+    const takeMedian = (part: readonly Sample[]) => median(part.map((sample) => sample[name as keyof Sample]))
+    const [first, last] = [takeMedian(warm.slice(0, third)), takeMedian(warm.slice(-third))]
     const limit = first * factor + amount
     hasGrown ||= last > limit
     const range = `${first.toFixed(1)} in the first third, ${last.toFixed(1)} in the last (limit ${limit.toFixed(1)})`

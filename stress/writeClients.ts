@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Header, RawConnection, requestBytes } from '../support/rawHttp.js'
 import { type Ledger, type Write, WrongResponse } from './ledger.js'
 import type { Random } from './random.js'
-import { pathOf, writeHeaders } from './service.js'
+import { rowPath, writeHeaders } from './service.js'
 
 /** The share of requests that repeat an earlier write with its key. */
 const repeatShare = 0.15
@@ -12,7 +12,7 @@ const repeatShare = 0.15
 export const send = async (connection: RawConnection, ledger: Ledger, write: Write): Promise<void> => {
   const { row, method, body, key } = write
   const headers: readonly Header[] = key === undefined ? writeHeaders : [...writeHeaders, ['idempotency-key', key]]
-  const path = pathOf(row.resource, method === 'POST' ? undefined : row.id)
+  const path = rowPath(row.resource, method === 'POST' ? undefined : row.id)
   const bytes = requestBytes(method, path, headers, body === undefined ? undefined : Buffer.from(body))
   ledger.record(write, await connection.send(bytes, method))
 }

@@ -27,7 +27,6 @@ interface Bounds {
   readonly shownDefault?: string
 }
 
-/** An option with an integer value. */
 export const integer = (
   about: string,
   preset: number,
@@ -44,7 +43,7 @@ export const integer = (
   },
 })
 
-/** An option with a text value; required if it has no default. */
+/** Required if it has no default. */
 export const text = (about: string, placeholder: string, preset?: string): Option<string> => ({
   about,
   placeholder,
@@ -54,7 +53,6 @@ export const text = (about: string, placeholder: string, preset?: string): Optio
   parse: (given) => given || undefined,
 })
 
-/** An option with a text value that has no default and may be left out. */
 export const optionalText = (
   about: string,
   placeholder: string,
@@ -65,7 +63,6 @@ export const optionalText = (
   shownDefault,
 })
 
-/** An option without a value. */
 export const flag = (about: string): Option<boolean> => ({
   about,
   default: false,
@@ -108,7 +105,6 @@ export const warnUser = (message: string): void => {
   console.warn(message)
 }
 
-/** The text that `--help` prints. */
 export const formatHelp = ({
   name,
   about,
@@ -131,9 +127,9 @@ export const formatHelp = ({
   ]
   const width = Math.max(...lines.map(([left]) => left.length))
   const isEmpty = optionLines.length === 0
-  const shape = argument && (argument.required ? argument.name : `[${argument.name}]`)
+  const usage = argument && (argument.required ? argument.name : `[${argument.name}]`)
   const more = moreArguments && `[${moreArguments.name} …]`
-  const call = [name, '--', shape, more, !isEmpty && '[options]'].filter(Boolean).join(' ')
+  const call = [name, '--', usage, more, !isEmpty && '[options]'].filter(Boolean).join(' ')
   return [
     `Usage: ${isEmpty && !argument ? name : call}`,
     about,

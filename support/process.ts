@@ -77,8 +77,8 @@ export const startProcess = async (environment: Environment, options?: LaunchOpt
   const { child, ended, output } = launch(environment, options)
   const address = await new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', () => {
-      const found = readyAddress(output())
-      if (found) resolve(found)
+      const ready = readyAddress(output())
+      if (ready) resolve(ready)
     })
     void ended.then((code) => reject(new Error(`the service exited with code ${code}: ${output()}`)))
   })

@@ -1,5 +1,5 @@
 /** Generates rows and create bodies from descriptors, for tests and benchmarks. */
-import { kindOf } from '../engine/descriptor/kinds.js'
+import { type Kind, kindOf } from '../engine/descriptor/kinds.js'
 import {
   type Field,
   type Registry,
@@ -115,3 +115,19 @@ export const sampleBody = (registry: Registry, resource: Resource, n: number): R
 /** A demo row as clients see it: every field present, redacted ones null. */
 export const publicRow = (resource: Resource, row: RowValues): RowValues =>
   Object.fromEntries(resource.fields.map(({ name, redacted }) => [name, redacted ? null : (row[name] ?? null)]))
+
+/** JSON texts of other types than a string. */
+const notStrings = ['1', 'true', '[]', '{}']
+
+/** JSON texts that are not values of each kind. */
+export const wrongLiterals: Readonly<Record<Kind, readonly string[]>> = {
+  text: [...notStrings, '"\\u0000"', '"\\ud800"'],
+  integer: ['"7"', '1.5', 'true', '[]', '{}', '9007199254740993', '1e999'],
+  number: ['"1.5"', 'true', '[]', '{}', '1e999', '1.0000000000000000001'],
+  boolean: ['"true"', '1', '0', '[]', '{}'],
+  date: [...notStrings, '"2026-02-30"', '"2026-2-3"', '"tomorrow"', '"0000-01-01"', '"2026-03-01T00:00:00Z"'],
+  timestamp: [
+    ...[...notStrings, '"2026-03-01"', '"2026-03-01T09:30:00"', '"2026-03-01T09:30:00.1234Z"'],
+    '"2026-02-30T00:00:00Z"',
+  ],
+}

@@ -3,37 +3,37 @@ import { compareSchemas } from './compareSchemas.js'
 import { type Difference, differenceList } from './differences.js'
 import { allKeys, asList, asObject, isSame, type Json } from './json.js'
 import type { RuleName } from './rules.js'
-import { type At, type Compare, changed, compareKeywords, say } from './walk.js'
+import { type At, type Compare, changed, compareKeywords, report } from './walk.js'
 
 /** Compares the members of two objects; those that only one of them has are reported. */
 const members =
   (
-    subjectOf: (name: string, of: string) => string,
+    describeSubject: (name: string, parent: string) => string,
     ruleFor: (name: string, isNew: boolean, member: Json) => RuleName,
     compare: (before: Json, after: Json, member: At, at: At) => void,
   ): Compare =>
   (before, after, at) => {
     const [old, now] = [asObject(before), asObject(after)]
     for (const name of allKeys(old, now)) {
-      const member = { ...at, subject: subjectOf(name, at.subject) }
+      const member = { ...at, subject: describeSubject(name, at.subject) }
       const isNew = old[name] === undefined
       if (!isNew && now[name] !== undefined) compare(asObject(old[name]), asObject(now[name]), member, at)
-      else say(member, ruleFor(name, isNew, asObject(now[name])))
+      else report(member, ruleFor(name, isNew, asObject(now[name])))
     }
   }
 
 const required: Compare = (before, after, at) => {
-  if ((before === true) !== (after === true)) say(at, after === true ? 'became-required' : 'became-optional')
+  if ((before === true) !== (after === true)) report(at, after === true ? 'became-required' : 'became-optional')
 }
 
 const content = members(
-  (type, of) => `${type} of ${of}`,
+  (type, parent) => `${type} of ${parent}`,
   (_, isNew) => (isNew ? 'media-type-added' : 'media-type-removed'),
   (before, after, _, at) => compareKeywords({ schema: compareSchemas }, before, after, at),
 )
 
 const headers = members(
-  (name, of) => `header ${name} of ${of.replace('response ', '')}`,
+  (name, parent) => `header ${name} of ${parent.replace('response ', '')}`,
   (_, isNew) => (isNew ? 'header-added' : 'header-removed'),
   (before, after, at) => compareKeywords({ required, schema: compareSchemas }, before, after, at),
 )
@@ -73,7 +73,7 @@ const responses = members(
 const security: Compare = (before, after, at) => {
   const [wasSecured, isSecured] = [asList(before).length > 0, asList(after).length > 0]
   if (wasSecured === isSecured) changed('token-scheme-changed')(before, after, at)
-  else say(at, isSecured ? 'token-required' : 'token-not-required')
+  else report(at, isSecured ? 'token-required' : 'token-not-required')
 }
 
 const operation: Readonly<Record<string, Compare>> = {
@@ -112,8 +112,8 @@ export const compareDocuments = (before: Json, after: Json): Difference[] => {
   const [oldPaths, newPaths] = [listOperations(before['paths']), listOperations(after['paths'])]
   for (const name of allKeys(oldPaths, newPaths)) {
     const at = start(name, name)
-    if (newPaths[name] === undefined) say(at, 'operation-removed')
-    else if (oldPaths[name] === undefined) say(at, 'operation-added')
+    if (newPaths[name] === undefined) report(at, 'operation-removed')
+    else if (oldPaths[name] === undefined) report(at, 'operation-added')
     else compareKeywords(operation, asObject(oldPaths[name]), asObject(newPaths[name]), at)
   }
   for (const key of allKeys(before, after).filter((one) => one !== 'components' && one !== 'paths')) {
@@ -122,8 +122,8 @@ export const compareDocuments = (before: Json, after: Json): Difference[] => {
   }
   const [scheme, newScheme] = bothComponents('securitySchemes')
   changed('token-scheme-changed')(scheme, newScheme, start('the service'))
-  const found = list.all()
-  if (found.length > 0 || JSON.stringify(before) === JSON.stringify(after)) return found
-  say(start('the document'), isSame(before, after) ? 'order-changed' : 'keyword-changed')
+  const differences = list.all()
+  if (differences.length > 0 || JSON.stringify(before) === JSON.stringify(after)) return differences
+  report(start('the document'), isSame(before, after) ? 'order-changed' : 'keyword-changed')
   return list.all()
 }

@@ -1,6 +1,6 @@
 /** Compares two JSON schemas by the keywords that our documents use. */
 import { allKeys, asList, asObject, isObject, isSame, type Json } from './json.js'
-import { type At, type Compare, changed, compareKeywords, say, wordings } from './walk.js'
+import { type At, type Compare, changed, compareKeywords, report, wordings } from './walk.js'
 
 interface Given {
   /** Requests could not leave the value out before, or cannot any more. */
@@ -38,7 +38,7 @@ const compareTypes = (before: Json, after: Json, at: At): 'same' | 'some' | 'non
   if (!isWider && !isNarrower) return 'same'
   const shown = (types: readonly unknown[]) => (types.length === 1 ? types[0] : types)
   const rule = !isNarrower ? 'type-widened' : isWider ? 'type-changed' : 'type-narrowed'
-  say(at, rule, shown(old), shown(now))
+  report(at, rule, shown(old), shown(now))
   return rule === 'type-changed' ? 'none' : 'some'
 }
 
@@ -54,9 +54,9 @@ const limit =
       after === undefined ||
       (before !== undefined && (comparableLimit(after) - comparableLimit(before)) * direction > 0)
     const isPattern = direction === 0 && before !== undefined && after !== undefined
-    if (isPattern) say(at, 'pattern-changed', before, after)
+    if (isPattern) report(at, 'pattern-changed', before, after)
     else
-      say(
+      report(
         { ...at, subject: `${at.subject}: the ${what}` },
         isLooser ? 'bound-loosened' : 'bound-tightened',
         before,
@@ -79,16 +79,16 @@ const choices: Compare = (before, after, at) => {
   const [old, now] = [before, after].map((list) => list && asList(list).filter((value) => value !== null))
   const lacks = (list: unknown, value: unknown) => !asList(list).some((one) => isSame(one, value))
   if (old === undefined || now === undefined) return limit('list of values', 0)(old, now, at)
-  for (const value of asList(now)) if (lacks(old, value)) say(at, 'value-added', undefined, value)
-  for (const value of asList(old)) if (lacks(now, value)) say(at, 'value-removed', value)
+  for (const value of asList(now)) if (lacks(old, value)) report(at, 'value-added', undefined, value)
+  for (const value of asList(old)) if (lacks(now, value)) report(at, 'value-removed', value)
 }
 
 const unique: Compare = (before, after, at) => {
   // The more fields a value is unique within, the fewer rows it is compared with.
   const covers = (outer: unknown, inner: unknown) =>
     inner === undefined || (outer !== undefined && asList(outer).every((name) => asList(inner).includes(name)))
-  if (!covers(before, after)) say(at, 'unique-tightened', before, after)
-  if (!covers(after, before)) say(at, 'unique-loosened', before, after)
+  if (!covers(before, after)) report(at, 'unique-tightened', before, after)
+  if (!covers(after, before)) report(at, 'unique-loosened', before, after)
 }
 
 const references: Compare = (before, after, at) => {
@@ -98,7 +98,7 @@ const references: Compare = (before, after, at) => {
 }
 
 const redacted: Compare = (before, after, at) => {
-  if ((before === true) !== (after === true)) say(at, after === true ? 'redacted' : 'revealed')
+  if ((before === true) !== (after === true)) report(at, after === true ? 'redacted' : 'revealed')
 }
 
 /** The extensions in which our documents state what JSON Schema cannot. */
@@ -112,7 +112,7 @@ const items: Compare = (before, after, at) => {
 }
 
 const otherProperties: Compare = (before, after, at) => {
-  if ((before === false) !== (after === false)) say(at, after === false ? 'closed' : 'opened')
+  if ((before === false) !== (after === false)) report(at, after === false ? 'closed' : 'opened')
   else if (isObject(before) || isObject(after)) compareSchemas(before, after, { ...at, subject: `${at.subject}.*` })
 }
 
@@ -124,11 +124,11 @@ const compareProperties = (before: Json, after: Json, at: At): void => {
     const field = { ...at, subject: `${at.subject}.${name}` }
     const wasRequired = asList(before['required']).includes(name)
     const isRequired = asList(after['required']).includes(name)
-    if (now[name] === undefined) say(field, 'field-removed')
+    if (now[name] === undefined) report(field, 'field-removed')
     else if (old[name] === undefined)
-      say(field, at.side === 'request' && isRequired && !wasRequired ? 'required-field-added' : 'field-added')
+      report(field, at.side === 'request' && isRequired && !wasRequired ? 'required-field-added' : 'field-added')
     else {
-      if (wasRequired !== isRequired) say(field, isRequired ? 'became-required' : 'became-optional')
+      if (wasRequired !== isRequired) report(field, isRequired ? 'became-required' : 'became-optional')
       compareSchemas(old[name], now[name], field, {
         isMandatory: wasRequired || isRequired,
         isNullReported: wasRequired !== isRequired && isNullable(isRequired ? old[name] : now[name]),
@@ -146,12 +146,12 @@ export const compareSchemas = (old: unknown, now: unknown, place: At, given: Giv
   const { name: newName, schema: after } = resolve(now, place.schemas[1])
   const at = { ...place, subject: newName ?? name ?? place.subject }
   const renamed = { ...at, subject: name === undefined ? place.subject : `schema ${name}` }
-  if (name !== newName) say(renamed, 'schema-renamed', name, newName)
+  if (name !== newName) report(renamed, 'schema-renamed', name, newName)
   const pair = `${at.side} ${name} ${newName}`
   if (name !== undefined && newName !== undefined && at.seen.has(pair)) return
   at.seen.add(pair)
   if (!given.isNullReported && isNullable(before) !== isNullable(after))
-    say(at, isNullable(after) ? 'null-added' : 'null-removed')
+    report(at, isNullable(after) ? 'null-added' : 'null-removed')
   const common = compareTypes(before, after, at)
   const isCompared = (key: string): boolean => {
     if (structure.includes(key)) return false

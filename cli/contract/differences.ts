@@ -1,5 +1,5 @@
 /** Collects the differences between two documents, and merges equal ones of several operations. */
-import { type Detail, type RuleName, ruleOf } from './rules.js'
+import { type Detail, getRule, type RuleName } from './rules.js'
 
 type Audience = 'readers' | 'writers' | 'generated clients'
 
@@ -24,7 +24,7 @@ const findAudience = (operations: readonly string[]): Audience[] => {
 }
 
 const makeDifference = (rule: RuleName, detail: Detail, operations: readonly string[]): Difference => {
-  const { text, breaks = {}, breaksGenerated } = ruleOf(rule)
+  const { text, breaks = {}, breaksGenerated } = getRule(rule)
   const reason = breaks[detail.side]
   return {
     rule,
@@ -39,20 +39,20 @@ const makeDifference = (rule: RuleName, detail: Detail, operations: readonly str
 }
 
 export const differenceList = () => {
-  const found = new Map<string, { rule: RuleName; detail: Detail; operations: Set<string> }>()
+  const entries = new Map<string, { rule: RuleName; detail: Detail; operations: Set<string> }>()
   return {
     /** The function that reports the differences of an operation, or those of the whole document. */
     emitFor:
       (operation?: string): Emit =>
       (rule, detail) => {
         const key = JSON.stringify([rule, detail])
-        const entry = found.get(key) ?? { rule, detail, operations: new Set<string>() }
+        const entry = entries.get(key) ?? { rule, detail, operations: new Set<string>() }
         if (operation !== undefined) entry.operations.add(operation)
-        found.set(key, entry)
+        entries.set(key, entry)
       },
     /** All differences; a changed description is reported only if its subject has no other difference. */
     all: (): Difference[] => {
-      const all = [...found.values()].map(({ rule, detail, operations }) =>
+      const all = [...entries.values()].map(({ rule, detail, operations }) =>
         makeDifference(rule, detail, [...operations]),
       )
       const isImplied = ({ rule, subject }: Difference) =>

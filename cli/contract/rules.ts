@@ -133,4 +133,4 @@ export const rules = {
 
 export type RuleName = keyof typeof rules
 
-export const ruleOf = (name: RuleName): Rule => rules[name]
+export const getRule = (name: RuleName): Rule => rules[name]

@@ -13,14 +13,13 @@ export interface At extends Pick<Detail, 'subject' | 'side'> {
 
 export type Compare = (before: unknown, after: unknown, at: At) => void
 
-/** Reports a difference. */
-export const say = ({ emit, subject, side }: At, rule: RuleName, before?: unknown, after?: unknown): void =>
+export const report = ({ emit, subject, side }: At, rule: RuleName, before?: unknown, after?: unknown): void =>
   emit(rule, { subject, side, before, after })
 
 export const changed =
   (rule: RuleName): Compare =>
   (before, after, at) => {
-    if (!isSame(before, after)) say(at, rule, before, after)
+    if (!isSame(before, after)) report(at, rule, before, after)
   }
 
 /** The keywords that only people read. */
@@ -38,7 +37,7 @@ export const compareKeywords = (known: Readonly<Record<string, Compare>>, before
   for (const key of allKeys(before, after)) {
     if (Object.hasOwn(known, key) || isSame(before[key], after[key])) continue
     const rule = Object.hasOwn(wordings, key) ? wordings[key] : undefined
-    if (rule) say(at, rule)
-    else say({ ...at, subject: `${at.subject}: ${key}` }, 'keyword-changed', before[key], after[key])
+    if (rule) report(at, rule)
+    else report({ ...at, subject: `${at.subject}: ${key}` }, 'keyword-changed', before[key], after[key])
   }
 }

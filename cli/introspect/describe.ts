@@ -196,14 +196,14 @@ export const describeTables = (tables: readonly CatalogueTable[], registry: Regi
   const others = tables.filter(({ name }) => !registry.some((one) => one.table === name))
   const described = others.filter((table) => whyNoTable(table) === undefined).map(({ name }) => name)
   const paths = resourcePaths(described, registry)
-  const nameOf = distinctNames(registry)
+  const findName = distinctNames(registry)
   return others.map((table): Description => {
     const path = paths.get(table.name)
     const why = whyNoTable(table)
     if (path === undefined || why !== undefined) return { notes: [`${table.name}: left out, because ${why}.`] }
     const { idColumn, fields, create, notes } = describeTable(table, paths)
     if (fields.length === 0) return { notes: [...notes, `${table.name}: left out, because no column can be a field.`] }
-    const resource = { path, ...nameOf(path), area, about: undefined, table: table.name, existing: { idColumn } }
+    const resource = { path, ...findName(path), area, about: undefined, table: table.name, existing: { idColumn } }
     return { resource: { ...resource, fields, create }, notes }
   })
 }

@@ -8,14 +8,14 @@ import { resourceNames } from '../new/names.js'
 
 /** A name in snake case: `EmployeeId` is `employee_id`. It begins with a letter. */
 const snake = (name: string, prefix: string): string => {
-  const words = name
+  const text = name
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .replaceAll(/([a-z0-9])([A-Z])|([A-Z]+)(?=[A-Z][a-z])/g, '$1$3_$2')
     .toLowerCase()
     .replaceAll(/[^a-z0-9_]+/g, '_')
     .replace(/^_+|_+$/g, '')
-  return /^[a-z]/.test(words) ? words : [prefix, words].filter(Boolean).join('_')
+  return /^[a-z]/.test(text) ? text : [prefix, text].filter(Boolean).join('_')
 }
 
 /** The first of `name`, `name_2`, `name_3` … that is free. */
@@ -61,14 +61,14 @@ export const distinctNames = (registry: Registry) => {
     const { name: singular, plural } = resourceNames(path)
     // A table may be named in the singular.
     const derived = { name: singular, plural: plural === singular ? undefined : plural }
-    const words = plural ?? singular
-    const rows = Array.from({ length: others.length + 1 }, (_, n) => `${words} row${n === 0 ? '' : ` ${n + 1}`}`)
+    const title = plural ?? singular
+    const rows = Array.from({ length: others.length + 1 }, (_, n) => `${title} row${n === 0 ? '' : ` ${n + 1}`}`)
     const candidates = [derived, ...rows.map((name) => ({ name, plural: `${name}s` }))]
     const isFree = (named: (typeof candidates)[number]): boolean => {
-      const faults: string[] = []
+      const errors: string[] = []
       const earlier = others.map((other) => ({ file: '', descriptor: other as Descriptor }))
-      checkNames(named as Descriptor, earlier, (fault) => void faults.push(fault))
-      return faults.length === 0
+      checkNames(named as Descriptor, earlier, (error) => void errors.push(error))
+      return errors.length === 0
     }
     const chosen = candidates.find(isFree) ?? derived
     others.push(chosen)

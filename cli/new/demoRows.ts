@@ -18,7 +18,7 @@ const firstDay = Date.UTC(2026, 0, 5)
 /** A week later in each row, and a day later in each later field, so that a start precedes its end. */
 const demoDate = (n: number, index: number): Date => new Date(firstDay + ((n - 1) * 7 + index) * day + 9 * 3_600_000)
 
-const words = (name: string): string => {
+const readableName = (name: string): string => {
   const spaced = name.replaceAll('_', ' ')
   return spaced.charAt(0).toUpperCase() + spaced.slice(1)
 }
@@ -37,7 +37,7 @@ const demoText = (field: NewField, { path, name: resource }: NewResource, n: num
   if (last === 'code' || last === 'reference') return `${initials}-${String(n).padStart(4, '0')}`
   if (last === 'title' || last === 'name') return `${resource} ${n}`
   const list = field.unique || !Object.hasOwn(choices, last) ? undefined : choices[last]
-  return list?.[(n - 1) % list.length] ?? `${words(field.name)} ${n}`
+  return list?.[(n - 1) % list.length] ?? `${readableName(field.name)} ${n}`
 }
 
 const demoReference = (field: NewField, { path }: NewResource, ids: readonly number[], n: number): Value => {

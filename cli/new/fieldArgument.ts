@@ -6,7 +6,7 @@ import { isName } from '../../engine/descriptor/names.js'
 import { didYouMean } from '../../engine/descriptor/nearest.js'
 import type { GivenValue, Registry } from '../../engine/descriptor/registry.js'
 import { foreignKinds } from '../../engine/descriptor/resourceFiles.js'
-import { refuseValue } from '../../engine/descriptor/valueRules.js'
+import { findViolation } from '../../engine/descriptor/valueRules.js'
 import { UsageError } from '../../support/options.js'
 import type { NewField } from './plan.js'
 
@@ -31,7 +31,7 @@ const parseDefault = (kind: Kind, text: string): NewField['default'] => {
   const clock = clocks[kind]
   if (clock && text === clock.name) return clock
   const value = kindOf(kind).isText ? text : (parseJson(text) as GivenValue)
-  if (refuseValue({ kind }, value) === undefined) return value
+  if (findViolation({ kind }, value) === undefined) return value
   const expected = `${clock ? `${clock.name} or ` : ''}${kindOf(kind).expected}`
   throw new UsageError(`the default is "${text}", but it must be ${expected}`)
 }
@@ -97,7 +97,7 @@ const parse = (argument: string, registry: Registry, ownPath: string): NewField 
 
 /** Parses all fields; throws a UsageError with the errors of all of them, each after the field. */
 export const parseFields = (given: readonly string[], registry: Registry, ownPath: string): NewField[] => {
-  const problems: string[] = []
+  const errors: string[] = []
   const fields = new Map<string, NewField>()
   for (const argument of given) {
     try {
@@ -106,10 +106,10 @@ export const parseFields = (given: readonly string[], registry: Registry, ownPat
       fields.set(field.name, field)
     } catch (error) {
       if (!(error instanceof UsageError)) throw error
-      problems.push(`"${argument}": ${error.message}.`.replace('?.', '?'))
+      errors.push(`"${argument}": ${error.message}.`.replace('?.', '?'))
     }
   }
-  if (problems.length > 0) throw new UsageError(problems.join('\n'))
+  if (errors.length > 0) throw new UsageError(errors.join('\n'))
   return [...fields.values()]
 }
 

@@ -17,19 +17,19 @@ export const checkPath = (path: string, registry: Registry): void => {
 }
 
 /** The last word in the singular. */
-const singularWord = (words: string): string => {
-  if (/[^aeiou]ies$/.test(words)) return `${words.slice(0, -3)}y`
-  if (/(ss|[^aeo]us|x|zz|ch|sh)es$/.test(words)) return words.slice(0, -2)
-  return /[^sui]s$/.test(words) ? words.slice(0, -1) : words
+const singularWord = (text: string): string => {
+  if (/[^aeiou]ies$/.test(text)) return `${text.slice(0, -3)}y`
+  if (/(ss|[^aeo]us|x|zz|ch|sh)es$/.test(text)) return text.slice(0, -2)
+  return /[^sui]s$/.test(text) ? text.slice(0, -1) : text
 }
 
-const capitalised = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1)
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** The singular and, if the engine does not derive it, the plural name: `training-courses` is `Training course`. */
 export const resourceNames = (path: string): { name: string; plural: string | undefined } => {
-  const words = path.replaceAll('-', ' ')
-  const name = capitalised(singularWord(words))
-  const plural = capitalised(words)
+  const title = path.replaceAll('-', ' ')
+  const name = capitalised(singularWord(title))
+  const plural = capitalised(title)
   return { name, plural: pluralName({ name }) === plural ? undefined : plural }
 }
 

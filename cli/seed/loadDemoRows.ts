@@ -31,23 +31,23 @@ const missingReferences = async (storage: Storage, loaded: readonly Resource[]):
   return errors
 }
 
-const refuse = (errors: readonly string[]): never => {
+const fail = (errors: readonly string[]): never => {
   const more = errors.length - mostListed
   const rest = more > 0 ? [`… and ${more} more.`] : []
   throw new CommandError(['Nothing was loaded:', ...errors.slice(0, mostListed), ...rest].join('\n  '))
 }
 
 /** Loads the demo rows of all the resources in one transaction, or none. */
-export const loadDemoRows = async (storage: Storage, resources: Registry, say: (message: string) => void) => {
+export const loadDemoRows = async (storage: Storage, resources: Registry, log: (message: string) => void) => {
   const empty = await emptyResources(storage, resources)
   const occupied = resources.filter((resource) => !empty.includes(resource))
   if (occupied.length > 0) {
-    refuse(occupied.map(({ path }) => `${path} already has rows; demo rows are for empty tables.`))
+    fail(occupied.map(({ path }) => `${path} already has rows; demo rows are for empty tables.`))
   }
   const missing = await missingReferences(storage, resources)
-  if (missing.length > 0) refuse(missing)
+  if (missing.length > 0) fail(missing)
   await storage.fill(resources.map((resource) => ({ resource, rows: resource.demo }))).catch((error: Error) => {
     throw new CommandError(`Nothing was loaded: ${error.message}`)
   })
-  for (const { path, demo } of resources) say(`${path}: loaded ${counted(demo.length, 'demo row')}.`)
+  for (const { path, demo } of resources) log(`${path}: loaded ${counted(demo.length, 'demo row')}.`)
 }

@@ -1,8 +1,9 @@
 /** The value of `after`: where a page begins, how many rows are before it, and which list it continues. */
 import { createHash } from 'node:crypto'
-import { kindOf, Refusal } from '../descriptor/kinds.js'
+import { kindOf } from '../descriptor/kinds.js'
 import { type ListQuery, type Position, type Selection, selectionKey } from '../descriptor/listQuery.js'
 import type { Resource } from '../descriptor/registry.js'
+import { Violation } from '../descriptor/violations.js'
 
 const digest = ({ path }: Resource, selection: Selection): string =>
   createHash('sha256')
@@ -32,17 +33,14 @@ const parse = (cursor: string): unknown => {
   }
 }
 
-/** The page that a cursor leads to; a refusal if it is not one, or is of another list. */
 export const decodeCursor = (resource: Resource, selection: Selection, cursor: string) => {
-  const invalid = new Refusal('value_error', 'Input should be a cursor from the Link header of this list')
   const parts = parse(cursor)
-  if (!Array.isArray(parts) || parts.length !== 4) return invalid
-  const [of, offset, id, text] = parts as unknown[]
-  if (!isDigits(offset) || !isDigits(id) || BigInt(id) > maxId || BigInt(id) < -maxId) return invalid
-  if (of !== digest(resource, selection)) {
-    return new Refusal('value_error', 'The cursor belongs to another list; keep the other parameters as they were')
-  }
+  if (!Array.isArray(parts) || parts.length !== 4) return 'invalid'
+  const [list, offset, id, text] = parts as unknown[]
+  if (!isDigits(offset) || !isDigits(id) || BigInt(id) > maxId || BigInt(id) < -maxId) return 'invalid'
+  if (list !== digest(resource, selection)) return 'otherList'
+  if (text !== null && typeof text !== 'string') return 'invalid'
   const { kind } = resource.fields.find(({ name }) => name === selection.order.field) ?? { kind: 'text' as const }
-  const value = text === null ? null : typeof text === 'string' ? kindOf(kind).parse(text) : invalid
-  return value instanceof Refusal ? invalid : { offset: BigInt(offset), after: { id: BigInt(id), value } }
+  const value = text === null ? null : kindOf(kind).parse(text)
+  return value instanceof Violation ? 'invalid' : { offset: BigInt(offset), after: { id: BigInt(id), value } }
 }

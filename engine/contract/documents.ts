@@ -4,7 +4,6 @@ import type { Operation } from './operations.js'
 import { basePath, type Product } from './service.js'
 import { swaggerDocument } from './swagger.js'
 
-/** The tags: one per area, described by its resources. */
 const areaTags = (operations: readonly Operation[]) => {
   const contents = new Map<string, string[]>()
   for (const operation of operations) {

@@ -1,6 +1,7 @@
 /** The error responses of the interface: the envelope with its codes, and the 422 of reads. */
 import { STATUS_CODES } from 'node:http'
 import { maxOtherRows } from '../descriptor/registry.js'
+import { shorten } from '../descriptor/violations.js'
 import { basePath } from './service.js'
 
 /** Every code of an envelope, with its meaning for the documents. A code never changes its meaning. */
@@ -58,9 +59,6 @@ const httpError = (
   details?: object,
 ) => new HttpError(status, message, { error: { code, message, details } }, headers)
 
-/** What a client sent, short enough for a message. */
-export const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)
-
 /** The realm names what the token protects, not the host. */
 const challenge = 'Bearer realm="writes"'
 
@@ -84,13 +82,11 @@ export const unavailable = (message = 'The database is not available. Try again 
 export const notStored = (): HttpError =>
   unavailable('The database is not available. Nothing was stored; try again shortly.')
 
-/** For a read that was not started. */
 export const busy = (seconds = 1): HttpError =>
   httpError(503, 'busy', 'Too many slow reads are waiting, so this one was not started. Try again later.', {
     'Retry-After': String(seconds),
   })
 
-/** A table was changed while the service ran; the readiness probe names it. */
 export const tableChanged = (tables: readonly string[] = []): HttpError => {
   const which = tables.length === 0 ? 'The table of this resource' : `A table (${tables.join(', ')})`
   return unavailable(`${which} was changed while the service ran; the service must be restarted.`)
@@ -126,7 +122,6 @@ export const methodNotAllowed = (method: string, allow: string, headers?: Respon
     ...headers,
   })
 
-/** With the current tag, where there is one. */
 export const preconditionFailed = (etag?: string): HttpError =>
   httpError(
     412,
@@ -138,16 +133,20 @@ export const preconditionFailed = (etag?: string): HttpError =>
 /** Rows that reference the row of a delete, or one that would be deleted with it. */
 export const referenced = (
   singular: string,
-  found: readonly {
+  referencing: readonly {
     readonly resource: string
     readonly field: string
     readonly count: number
     readonly onDelete?: string
   }[],
 ): HttpError => {
-  const restricting = found.filter(({ onDelete = 'restrict' }) => onDelete === 'restrict')
-  const isTooMany = found.length > 0 && restricting.length === 0
-  const references = (isTooMany ? found : restricting).map(({ resource, field, count }) => ({ resource, field, count }))
+  const restricting = referencing.filter(({ onDelete = 'restrict' }) => onDelete === 'restrict')
+  const isTooMany = referencing.length > 0 && restricting.length === 0
+  const references = (isTooMany ? referencing : restricting).map(({ resource, field, count }) => ({
+    resource,
+    field,
+    count,
+  }))
   const rows = references.map(({ resource, field, count }) => `${count} of ${resource} (${field})`).join(', ')
   const reason = isTooMany
     ? `a delete may remove or change at most ${maxOtherRows} other rows, and more reference it`

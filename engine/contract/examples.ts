@@ -11,7 +11,7 @@ import {
   writableFields,
 } from '../descriptor/registry.js'
 import { sampleValue } from '../descriptor/samples.js'
-import { refuseValue } from '../descriptor/valueRules.js'
+import { findViolation } from '../descriptor/valueRules.js'
 
 /** What the service sets if the client sends nothing: null, a constant, or a sample of what the function returns. */
 const presetExample = (field: Field): Value => {
@@ -20,14 +20,12 @@ const presetExample = (field: Field): Value => {
   return source ?? null
 }
 
-/** A value of the field where no demo row has one. */
 const fieldExample = (field: Field): Value => {
   if (field.name === 'id') return 1
   if (field.redacted) return null
   return field.example ?? presetExample(field) ?? (field.required ? sampleValue(field, 1) : null)
 }
 
-/** A row as a read returns it: the first demo row. */
 export const rowExample = ({ fields, demo: [first] }: Resource): RowValues =>
   Object.fromEntries(
     fields.map((field) => {
@@ -47,7 +45,7 @@ const freeValue = (registry: Registry, resource: Resource, field: Field, value: 
   }
   const nth = (n: number): Value => {
     const similar = typeof value !== 'number' ? `${value}-${n}` : value > 0 ? value - n : value + n
-    return isValueOf(kind, similar) && !refuseValue(field, similar) ? similar : sampleValue(field, n)
+    return isValueOf(kind, similar) && !findViolation(field, similar) ? similar : sampleValue(field, n)
   }
   let n = 2
   // The rules may allow fewer values than there are rows.
@@ -69,7 +67,7 @@ export const createExample = (registry: Registry, resource: Resource): RowValues
   })
   const named = values.map(([field, value]): [string, Value] => {
     const numbered = `${value} ${suffix}`
-    const isVaried = suffix !== '' && field.name === 'name' && !field.unique && !refuseValue(field, numbered)
+    const isVaried = suffix !== '' && field.name === 'name' && !field.unique && !findViolation(field, numbered)
     return [field.name, isVaried ? numbered : value]
   })
   return Object.fromEntries(named)

@@ -49,7 +49,6 @@ const ifMatch = optional(
   'The ETag of the row that was read. The response is 412, and nothing changes, if the row has another one by now.',
 )
 
-/** The request headers, by the kind of operation that reads them. */
 export const requestHeaders = {
   system: z.object({ 'X-Request-Id': requestId }),
   read: z.object({ 'If-None-Match': ifNoneMatch, 'X-Request-Id': requestId }),

@@ -4,11 +4,13 @@ import type { ResponseConfig, RouteConfig } from '@asteasolutions/zod-to-openapi
 import type { z } from 'zod'
 import { operationNames } from '../descriptor/names.js'
 import { filterFields, type Registry, type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
+import { Violation } from '../descriptor/violations.js'
 import * as errors from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
 import { formats } from './formats.js'
 import { keyReused, type ResponseHeader, requestHeaders, responseHeaders } from './headers.js'
-import { idNotText, itemIdSchema, listQuerySchema, notInteger } from './parameters.js'
+import { itemIdIssue, parameterIssue } from './issues.js'
+import { itemIdSchema, listQuerySchema } from './parameters.js'
 import { type BodyReader, bodyLimit, createBodyReader, updateBodyReader } from './rowBody.js'
 import {
   collectionSchema,
@@ -156,7 +158,7 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
     ranges.length > 0 && `Bounds, combined with AND: ${names(ranges)}.`,
     ...formatSentences,
   ]
-  const notANumber = errors.parametersInvalid([notInteger('limit', 'abc')])
+  const notANumber = errors.parametersInvalid([parameterIssue('limit', 'abc', new Violation('int_parsing', 'abc'))])
   return operationOn(resource, 'list', 'get', {
     summary: `List ${plural}`,
     description: sentences.filter(Boolean).join(' '),
@@ -182,7 +184,10 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
       ...readResponses,
       200: success(`The ${singular}.`, row, example, 'ETag'),
       404: rowMissing(resource),
-      422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', errors.parametersInvalid([idNotText('%FF')])),
+      422: errorResponse(
+        '`item_id` is not valid percent-encoded UTF-8.',
+        errors.parametersInvalid([itemIdIssue('%FF')]),
+      ),
     },
   })
 }

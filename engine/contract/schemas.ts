@@ -84,19 +84,19 @@ export const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 
 
 const code = (text: string): string => `\`${text}\``
 
-const formatWords = {
+const formatDescriptions = {
   date: 'Date, `YYYY-MM-DD`',
   timestamp: 'UTC timestamp, `YYYY-MM-DDTHH:MM:SSZ`',
 } as const
 
 /** As text: openapi-typescript makes a property with the keyword `default` mandatory in request bodies. */
-const defaultWords = ({ default: source, required }: Field): string => {
+const describeDefault = ({ default: source, required }: Field): string => {
   const value =
-    typeof source === 'function' ? (clocks.get(source)?.words ?? 'computed by the service') : code(`${source}`)
+    typeof source === 'function' ? (clocks.get(source)?.description ?? 'computed by the service') : code(`${source}`)
   return `Default: ${value}${required ? ', also for null' : '; null stays null'}.`
 }
 
-const uniqueWords = (within: readonly string[]): string =>
+const describeUnique = (within: readonly string[]): string =>
   within.length === 0 ? 'Unique.' : `Unique among rows with the same ${within.map(code).join(' and ')}.`
 
 const sentences = (field: Field, isBody: boolean, isUpdate: boolean): string => {
@@ -104,11 +104,11 @@ const sentences = (field: Field, isBody: boolean, isUpdate: boolean): string => 
   return [
     about,
     references && `References the \`id\` of a row of \`/v1/${references}\`.`,
-    unique && uniqueWords(unique),
-    format && `${formatWords[format]}${isBody ? '; any string is accepted' : ''}.`,
+    unique && describeUnique(unique),
+    format && `${formatDescriptions[format]}${isBody ? '; any string is accepted' : ''}.`,
     typeof managed === 'function' && 'Set by the service.',
     redacted && (isBody ? 'Never returned.' : 'Always null.'),
-    isBody && !isUpdate && field.default !== undefined && defaultWords(field),
+    isBody && !isUpdate && field.default !== undefined && describeDefault(field),
   ]
     .filter(Boolean)
     .join(' ')
@@ -149,14 +149,12 @@ export const rowSchema = (resource: Resource) =>
     .object(fieldSchemas(resource.fields, false))
     .meta({ id: schemaNames(resource).row, ...(resource.about && { description: resource.about }) })
 
-/** The body of a create: every field that a client may set, and nothing else. */
 export const createSchema = (resource: Resource) =>
   z.strictObject(fieldSchemas(writableFields(resource), true)).meta({
     id: schemaNames(resource).create,
     description: `Request body for creating ${withArticle(resource.name.toLowerCase())}.`,
   })
 
-/** The body of an update: the fields that may change, and nothing else. */
 export const updateSchema = (resource: Resource) =>
   z.strictObject(fieldSchemas(updatableFields(resource), true, true)).meta({
     id: schemaNames(resource).update,

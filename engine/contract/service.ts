@@ -1,6 +1,5 @@
 /** The service's own description, and the path that its interface begins with. */
 
-/** What the documents, the index and the health check say about the service. */
 export interface Product {
   readonly name: string
   readonly about: string

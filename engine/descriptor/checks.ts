@@ -3,18 +3,18 @@ import { now, today } from './clock.js'
 import type { Descriptor } from './define.js'
 import { type FieldSpec, type Options, tones } from './fields.js'
 import { isValueOf, type Kind, kindOf } from './kinds.js'
+import { commonParameters } from './listParameters.js'
 import { isName } from './names.js'
 import { didYouMean } from './nearest.js'
 import { compilePattern, maxPatternLength } from './pattern.js'
 import type { GivenValue } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
-import { refuseValue } from './valueRules.js'
+import { findViolation } from './valueRules.js'
 
 export interface Target {
   readonly path: string
   /** Undefined if its file has no valid table. */
   readonly table: string | undefined
-  /** Whether it is a table of another program. */
   readonly existing?: boolean | undefined
 }
 
@@ -27,9 +27,6 @@ export const pathHint = (name: string, targets: readonly Target[]): string => {
   return didYouMean(name, paths) || `; the resources are ${paths.join(', ')}`
 }
 
-/** The query parameters of every list; a filter cannot have the same name. */
-const listParameters = ['limit', 'offset', 'q', 'sort', 'after']
-
 /** The columns that every table has on PostgreSQL. */
 const systemColumns = ['cmax', 'cmin', 'ctid', 'tableoid', 'xmax', 'xmin']
 
@@ -37,7 +34,7 @@ export const checkFieldName = (name: string, report: (message: string) => void):
   const lower = name.toLowerCase()
   if (lower === 'id') report('every resource has an id without declaring it; remove the field')
   if (name === 'constructor') report('the name is reserved by JavaScript; choose another')
-  if (listParameters.includes(lower)) report('the name is a query parameter of every list; choose another')
+  if (Object.hasOwn(commonParameters, lower)) report('the name is a query parameter of every list; choose another')
   if (systemColumns.includes(lower)) report('every table has a column of that name on PostgreSQL; choose another')
   if (name.startsWith('registry_')) report('the service has columns that begin with registry_; choose another name')
   if (!isName(name))
@@ -45,15 +42,14 @@ export const checkFieldName = (name: string, report: (message: string) => void):
 }
 
 /** Why a field cannot be in a list, after the name of the property. */
-type Refuse = (name: string, options: Options<GivenValue>) => string | false | undefined
+type FieldCheck = (name: string, options: Options<GivenValue>) => string | false | undefined
 
-const refusedIn: Readonly<Record<'required' | 'label' | 'update', Refuse>> = {
+const listedFieldChecks: Readonly<Record<'required' | 'label' | 'update', FieldCheck>> = {
   required: (name) => name === 'id' && 'names "id", which every row has; remove it',
   label: (name, { redacted }) => redacted && `names "${name}", which is redacted; name another field`,
   update: (name, { managed }) => managed && `names "${name}", which is managed; remove one of the two`,
 }
 
-/** Returns what the function returns, and reports it if it is not a value of the kind. */
 const checkFunction = (option: string, compute: () => unknown, kind: Kind, report: Report): unknown => {
   const { expected } = kindOf(kind)
   try {
@@ -72,8 +68,7 @@ const checkFunction = (option: string, compute: () => unknown, kind: Kind, repor
   }
 }
 
-/** The rules for a value that the service sets: a default or a managed function. */
-const checkSource = (option: 'default' | 'managed', kind: Kind, options: Options<GivenValue>, report: Report): void => {
+const checkPreset = (option: 'default' | 'managed', kind: Kind, options: Options<GivenValue>, report: Report): void => {
   const { [option]: source, unique, references } = options
   const value = typeof source === 'function' ? checkFunction(option, source, kind, report) : source
   if (references !== undefined && typeof value === 'number' && value < 1)
@@ -104,15 +99,15 @@ const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): v
   }
   for (const [index, value] of (oneOf ?? []).entries()) {
     const others = { ...options, kind, oneOf: undefined }
-    const refusal = refuseValue(others, value)
-    if (refusal) report(`oneOf: ${formatValue(value)} ${refusal.message}`, 'oneOf', index)
+    const violation = findViolation(others, value)
+    if (violation) report(`oneOf: ${formatValue(value)} ${violation.message}`, 'oneOf', index)
     if (oneOf?.indexOf(value) !== index) report(`oneOf names ${formatValue(value)} twice`, 'oneOf', index)
   }
   for (const option of ['default', 'example'] as const) {
     const value = options[option]
-    const refusal =
-      value === undefined || typeof value === 'function' ? undefined : refuseValue({ ...options, kind }, value)
-    if (refusal) report(`${option} ${refusal.describe(options)}`, option)
+    const violation =
+      value === undefined || typeof value === 'function' ? undefined : findViolation({ ...options, kind }, value)
+    if (violation) report(`${option} ${violation.describe(options)}`, option)
   }
 }
 
@@ -131,8 +126,8 @@ const checkTones = (kind: Kind, { tones: given = {}, oneOf }: Options<GivenValue
       const hint = didYouMean(String(tone), tones) || `; it must be one of ${tones.join(', ')}`
       report(`tones: "${value}" has the unknown tone ${formatValue(tone)}${hint}`, 'tones', value)
     }
-    const refusal = refuseValue({ kind, oneOf }, kindOf(kind).isText ? value : parseJson(value))
-    if (refusal) report(`tones: ${formatValue(value)} ${refusal.message}`, 'tones', value)
+    const violation = findViolation({ kind, oneOf }, kindOf(kind).isText ? value : parseJson(value))
+    if (violation) report(`tones: ${formatValue(value)} ${violation.message}`, 'tones', value)
   }
 }
 
@@ -141,87 +136,91 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
   const names = Object.keys(fields)
   const optionsFor = (name: string) => (fields[name]?.options ?? {}) as Options<GivenValue>
 
-  const checkList = (property: string, list: readonly string[], say: Report, refuse: Refuse): void => {
+  const checkList = (property: string, list: readonly string[], report: Report, check: FieldCheck): void => {
     for (const [index, name] of list.entries()) {
       const unknown = !names.includes(name) && `names the unknown field "${name}"${didYouMean(name, names)}`
-      const why = refuse(name, optionsFor(name)) || unknown
-      if (why) say(`${property} ${why}`, property, index)
-      if (list.indexOf(name) < index) say(`${property} names "${name}" twice`, property, index)
+      const why = check(name, optionsFor(name)) || unknown
+      if (why) report(`${property} ${why}`, property, index)
+      if (list.indexOf(name) < index) report(`${property} names "${name}" twice`, property, index)
     }
   }
 
-  const checkRenamed = (name: string, renamedFrom: string, say: Report): void => {
-    const sayFormer = (what: string) => say(`renamedFrom names "${renamedFrom}", ${what}`, 'renamedFrom')
-    if (names.includes(renamedFrom)) sayFormer('which is still a field; remove one of the two, or rename in two steps')
-    if (renamedFrom === 'id') sayFormer('which every row keeps; remove it')
+  const checkRenamed = (name: string, renamedFrom: string, report: Report): void => {
+    const reportFormer = (what: string) => report(`renamedFrom names "${renamedFrom}", ${what}`, 'renamedFrom')
+    if (names.includes(renamedFrom))
+      reportFormer('which is still a field; remove one of the two, or rename in two steps')
+    if (renamedFrom === 'id') reportFormer('which every row keeps; remove it')
     if (names.some((other) => other !== name && optionsFor(other).renamedFrom === renamedFrom))
-      sayFormer('like that of another field; only one can have its values')
+      reportFormer('like that of another field; only one can have its values')
   }
 
   const columns: [field: string, column: string][] = [
     ['id', idColumn ?? 'id'],
     ...names.map((name): [string, string] => [name, optionsFor(name).column ?? name]),
   ]
-  const checkColumn = (name: string, { column = name, renamedFrom }: Options<GivenValue>, say: Report): void => {
+  const checkColumn = (name: string, { column = name, renamedFrom }: Options<GivenValue>, report: Report): void => {
     if (renamedFrom !== undefined)
-      say('renamedFrom changes the table, and an existing one is never changed', 'renamedFrom')
+      report('renamedFrom changes the table, and an existing one is never changed', 'renamedFrom')
     const [other] = columns.find(([field, used]) => field !== name && used === column) ?? []
-    if (other !== undefined) say(`the column "${column}" is also that of "${other}"`, 'column')
+    if (other !== undefined) report(`the column "${column}" is also that of "${other}"`, 'column')
   }
 
-  const checkField = (name: string, { kind }: FieldSpec, say: Report): void => {
+  const checkField = (name: string, { kind }: FieldSpec, report: Report): void => {
     const options = optionsFor(name)
     const { references, unique, managed, redacted, renamedFrom, default: preset, onUpdate, onDelete } = options
     const isRequired = required.includes(name)
     const target = targets.find(({ path }) => path === references)
-    checkFieldName(name, say)
+    checkFieldName(name, report)
     if (references !== undefined && !target)
-      say(`references the unknown resource "${references}"${pathHint(references, targets)}`, 'references')
+      report(`references the unknown resource "${references}"${pathHint(references, targets)}`, 'references')
     if (Array.isArray(unique)) {
-      if (unique.length === 0) say('unique is an empty list; write true if it is unique in the whole table', 'unique')
-      checkList('unique', unique, say, (other, others) => {
+      if (unique.length === 0)
+        report('unique is an empty list; write true if it is unique in the whole table', 'unique')
+      checkList('unique', unique, report, (other, others) => {
         if (other === name) return 'names the field itself; name other fields, or write true'
         return others.redacted && `names the redacted field "${other}", and would reveal its values`
       })
     }
-    if (existing) checkColumn(name, options, say)
+    if (existing) checkColumn(name, options, report)
     else if (options.column !== undefined)
-      say('column needs existing: true; otherwise the column has the name of the field', 'column')
-    if (renamedFrom !== undefined) checkRenamed(name, renamedFrom, say)
-    if (managed && preset !== undefined) say('a managed field cannot have a default; remove one of the two', 'default')
+      report('column needs existing: true; otherwise the column has the name of the field', 'column')
+    if (renamedFrom !== undefined) checkRenamed(name, renamedFrom, report)
+    if (managed && preset !== undefined)
+      report('a managed field cannot have a default; remove one of the two', 'default')
     // The database sets a managed field of an existing table.
     if (managed === true && isRequired && create && !existing)
-      say('a required managed field needs a function that returns its value, such as managed: now', 'managed')
-    if (redacted && isRequired) say('a redacted field is always null for clients, so it cannot be required', 'redacted')
+      report('a required managed field needs a function that returns its value, such as managed: now', 'managed')
+    if (redacted && isRequired)
+      report('a redacted field is always null for clients, so it cannot be required', 'redacted')
     for (const option of ['filter', 'range', 'sort', 'example', 'unique'] as const) {
       if (redacted && options[option] !== undefined)
-        say(`a redacted field cannot have the option ${option}, which would reveal its values`, option)
+        report(`a redacted field cannot have the option ${option}, which would reveal its values`, option)
     }
     const isDated = options.format !== undefined || [today, now].includes((preset ?? managed) as () => string)
     if (options.range && kindOf(kind).isText && !isDated)
-      say("range of a text needs a format, such as format: 'date'", 'range')
-    checkRules(kind, options, say)
-    checkTones(kind, options, say)
-    if (onUpdate && !managed) say('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
+      report("range of a text needs a format, such as format: 'date'", 'range')
+    checkRules(kind, options, report)
+    checkTones(kind, options, report)
+    if (onUpdate && !managed) report('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
     if (target?.existing && !existing && onDelete && onDelete !== 'restrict') {
       const why = `"${references}" is an existing table, for which no foreign key is created`
-      say(`${why}; onDelete must be restrict`, 'onDelete')
+      report(`${why}; onDelete must be restrict`, 'onDelete')
     }
-    if (onDelete && references === undefined) say('onDelete needs references', 'onDelete')
+    if (onDelete && references === undefined) report('onDelete needs references', 'onDelete')
     if (onDelete === 'set null' && isRequired)
-      say('the field is required, so a delete cannot set it to null; use restrict or cascade', 'onDelete')
-    checkSource('default', kind, options, say)
-    checkSource('managed', kind, options, say)
+      report('the field is required, so a delete cannot set it to null; use restrict or cascade', 'onDelete')
+    checkPreset('default', kind, options, report)
+    checkPreset('managed', kind, options, report)
   }
 
   if (!existing && idColumn !== undefined)
     report('idColumn needs existing: true; otherwise the column is "id"', 'idColumn')
   if (existing && renamedFromTable !== undefined)
     report('renamedFromTable changes the table, and an existing one is never changed', 'renamedFromTable')
-  for (const [property, refuse] of Object.entries(refusedIn)) {
-    const list = descriptor[property as keyof typeof refusedIn]
+  for (const [property, check] of Object.entries(listedFieldChecks)) {
+    const list = descriptor[property as keyof typeof listedFieldChecks]
     if (!Array.isArray(list)) continue
-    checkList(property, list, report, refuse)
+    checkList(property, list, report, check)
     if (list.length === 0 && property !== 'required')
       report(`${property} is an empty list; name fields, or remove it`, property)
   }

@@ -9,16 +9,14 @@ export const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`
 /** The current millisecond in UTC: what `now` is for a field of kind timestamp. */
 export const nowInMilliseconds = (): string => new Date().toISOString()
 
-const time = { name: 'now', words: 'the current time (UTC)', format: 'timestamp' } as const
+const describe = (name: string, description: string, format: 'date' | 'timestamp', sample: string) =>
+  ({ name, description, format, sample }) as const
 
 /** What the documents say about each of these functions; the samples are fixed, so that the documents do not change with time. */
-export const clocks = new Map<
-  unknown,
-  { readonly name: string; readonly words: string; readonly format: 'date' | 'timestamp'; readonly sample: string }
->([
-  [today, { name: 'today', words: 'today’s date (UTC)', format: 'date', sample: '2026-01-31' }],
-  [now, { ...time, sample: '2026-01-31T09:30:00Z' }],
-  [nowInMilliseconds, { ...time, sample: '2026-01-31T09:30:00.000Z' }],
+export const clocks = new Map<unknown, ReturnType<typeof describe>>([
+  [today, describe('today', 'today’s date (UTC)', 'date', '2026-01-31')],
+  [now, describe('now', 'the current time (UTC)', 'timestamp', '2026-01-31T09:30:00Z')],
+  [nowInMilliseconds, describe('now', 'the current time (UTC)', 'timestamp', '2026-01-31T09:30:00.000Z')],
 ])
 
 const dateForm = /^(?!0000)\d{4}-\d\d-\d\d$/

@@ -14,8 +14,8 @@ const findCycle = (trail: readonly Step[], steps: readonly Step[]): readonly Ste
   if (target === trail[0]?.path) return trail
   for (const step of steps) {
     if (step.path !== target || trail.some(({ path }) => path === step.path)) continue
-    const found = findCycle([...trail, step], steps)
-    if (found) return found
+    const cycle = findCycle([...trail, step], steps)
+    if (cycle) return cycle
   }
   return undefined
 }
@@ -43,8 +43,8 @@ export const checkCycles = (all: readonly ParsedResource[]): void => {
   // Rows of a resource without creates come from elsewhere, perhaps several in one transaction.
   const isCreated = ({ descriptor }: Step) => descriptor.create
   reportCycles(steps.filter(isCreated), (names, length) => {
-    const words = length === 1 ? 'its own resource' : `a resource that requires one of this (${names})`
-    return `is required and references ${words}, so no first row can ever be created; remove it from required`
+    const target = length === 1 ? 'its own resource' : `a resource that requires one of this (${names})`
+    return `is required and references ${target}, so no first row can ever be created; remove it from required`
   })
   reportCycles(
     steps.filter((step) => step.onDelete === 'cascade' && !isCreated(step)),

@@ -4,16 +4,16 @@ import { didYouMean, nearest } from './nearest.js'
 import type { Field, Registry, Resource } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 import { type SourceFile, textAt } from './sourceFile.js'
-import { refuseValue } from './valueRules.js'
+import { findViolation } from './valueRules.js'
 
 /** The ids of the demo rows by path, without the resources whose seed file cannot be read. */
 type Ids = ReadonlyMap<string, ReadonlySet<unknown>>
 
 const valueError = (field: Field, value: unknown, written: () => string | undefined): string | undefined => {
-  const refusal = refuseValue(field, value)
-  if (refusal?.type === kindOf(field.kind).wrongType || refusal?.type === 'string_unicode')
+  const violation = findViolation(field, value)
+  if (violation?.type === 'kind' || violation?.type === 'string_unicode')
     return `${field.redacted ? '' : `is ${formatValue(value)}, but it `}must be ${kindOf(field.kind).expected}`
-  if (refusal) return refusal.describe(field)
+  if (violation) return violation.describe(field)
   if (field.name === 'id' && Number(value) < 1) return `is ${value}, but ids begin at 1`
   if (typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER) return undefined
   const digits = written() ?? ''
@@ -23,11 +23,11 @@ const valueError = (field: Field, value: unknown, written: () => string | undefi
 
 /** Reports the errors of the demo rows of a resource. An error that many rows have is reported once: for the first of them, with the number of the others. */
 export const verifyRows = ({ fields, demo }: Resource, ids: Ids, report: Report, source?: SourceFile): void => {
-  const found = new Map<string, { name: string; message: string; index: number; count: number }>()
+  const errors = new Map<string, { name: string; message: string; index: number; count: number }>()
   const add = (kind: string, name: string, index: number, message: string): void => {
     const key = `${kind} ${name}`
-    const { count = 0, ...first } = found.get(key) ?? { name, message, index }
-    found.set(key, { ...first, count: count + 1 })
+    const { count = 0, ...first } = errors.get(key) ?? { name, message, index }
+    errors.set(key, { ...first, count: count + 1 })
   }
   const names = fields.map(({ name }) => name)
   const unknown = new Set(demo.flatMap((row) => Object.keys(row).filter((name) => !names.includes(name))))
@@ -60,7 +60,7 @@ export const verifyRows = ({ fields, demo }: Resource, ids: Ids, report: Report,
       keys.add(key)
     }
   }
-  for (const { name, message, index, count } of found.values()) {
+  for (const { name, message, index, count } of errors.values()) {
     const others = count > 2 ? `, and ${count - 1} more rows` : count === 2 ? ', and 1 more row' : ''
     report(`row ${index + 1}${others}: field "${name}": ${message}`, index, name)
   }

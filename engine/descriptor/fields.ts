@@ -43,7 +43,8 @@ export interface Options<V> extends RuleOptions<V> {
 
 export type OptionName = keyof Options<never>
 
-export type OnDelete = 'restrict' | 'set null' | 'cascade'
+export const onDeletes = ['restrict', 'set null', 'cascade'] as const
+export type OnDelete = (typeof onDeletes)[number]
 
 export type TextFormat = 'date' | 'timestamp'
 
@@ -88,7 +89,7 @@ type InferredOptions<K extends Kind, V, D, M> = ([D] extends [undefined] ? objec
   ([M] extends [undefined] ? object : { managed: NoInfer<M> }) &
   ([ValueOf<K>] extends [V] ? object : { oneOf: readonly NoInfer<V>[] })
 
-const fieldOf =
+const fieldFunction =
   <K extends Kind>(kind: K) =>
   <
     const V extends ValueOf<K> = ValueOf<K>,
@@ -102,19 +103,19 @@ const fieldOf =
   })
 
 /** An integer between −(2^53−1) and 2^53−1. */
-export const integer = fieldOf('integer')
+export const integer = fieldFunction('integer')
 
 /** A finite number. */
-export const number = fieldOf('number')
+export const number = fieldFunction('number')
 
 /** A string, stored exactly as sent. */
-export const text = fieldOf('text')
+export const text = fieldFunction('text')
 
 /** `true` or `false`. */
-export const boolean = fieldOf('boolean')
+export const boolean = fieldFunction('boolean')
 
 /** A day, `"2026-03-01"`. */
-export const date = fieldOf('date')
+export const date = fieldFunction('date')
 
 /** A time of RFC 3339, returned in UTC with milliseconds: `"2026-03-01T09:30:00.000Z"`. */
-export const timestamp = fieldOf('timestamp')
+export const timestamp = fieldFunction('timestamp')

@@ -32,13 +32,13 @@ export const inspectFolders = async ({ resources, sources, seeds }: Folders) => 
     const own = seedErrors.filter(({ file: where }) => where === seedFile?.file)
     // A mistake in a descriptor would be reported again for its rows.
     if (errors.every(({ file: where }) => where !== file)) {
-      const found: FileError[] = []
+      const rowErrors: FileError[] = []
       const advice = 'is for a table of another program, into which no demo rows are loaded; delete it'
-      if (seedFile && resource.existing) reportIn(found, seedFile.file)(advice)
-      else if (seedFile) verifyRows(resource, ids, reportIn(found, seedFile.file, seedFile.source), seedFile.source)
-      verifyConstants(resource, ids, reportIn(found, file, source))
-      seedErrors.push(...found)
-      own.push(...found)
+      if (seedFile && resource.existing) reportIn(rowErrors, seedFile.file)(advice)
+      else if (seedFile) verifyRows(resource, ids, reportIn(rowErrors, seedFile.file, seedFile.source), seedFile.source)
+      verifyConstants(resource, ids, reportIn(rowErrors, file, source))
+      seedErrors.push(...rowErrors)
+      own.push(...rowErrors)
     }
     if (own.length > 0) return { ...resource, demo: [], demoErrors: own }
     return { ...resource, demo: resource.demo.toSorted((a, b) => Number(a['id']) - Number(b['id'])) }

@@ -2,7 +2,6 @@
 import type { Descriptor } from './define.js'
 import type { Report } from './registryError.js'
 
-/** Whether a field may have a name, as far as its letters go. */
 export const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^[a-z][a-z0-9_]{0,59}$/.test(value)
 
@@ -13,15 +12,13 @@ export const isTableName = (value: unknown): boolean => isName(value) && !/^(?:s
 export const isForeignName = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && !value.includes('\0') && !value.startsWith('registry_')
 
-/** Whether the path of a resource is lower-case words joined by "-". */
 export const isPath = (path: string): boolean => /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(path)
 
-/** Whether the service itself serves a path. */
 export const isReservedPath = (path: string): boolean => path === 'health'
 
 /** `Leave request` as a name for schemas and operations: `LeaveRequest`. */
-const pascal = (words: string): string =>
-  words
+const pascal = (text: string): string =>
+  text
     .split(/[^\p{L}\p{N}]+/u)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
@@ -45,7 +42,6 @@ export const operationNames = (named: Pick<Descriptor, 'name' | 'plural'>) => ({
   delete: `delete${pascal(named.name)}`,
 })
 
-/** The schemas that every service has. */
 const ownSchemas = 'ErrorEnvelope Health Index PaginationMeta ParameterIssue ValidationError ValidationIssue'.split(' ')
 
 /** OpenAPI allows no other letters and digits in the names of schemas. */

@@ -30,6 +30,6 @@ export const nearest = (word: string, candidates: readonly string[]): string | u
 
 /** A suggestion to append to a message without its full stop; empty if no candidate is similar. */
 export const didYouMean = (word: string, candidates: readonly string[]): string => {
-  const found = nearest(word, candidates)
-  return found === undefined ? '' : `. Did you mean "${found}"?`
+  const suggestion = nearest(word, candidates)
+  return suggestion === undefined ? '' : `. Did you mean "${suggestion}"?`
 }

@@ -20,13 +20,13 @@ export interface Operator {
   readonly display: (value: string) => string
 }
 
-const comparison = (suffix: string, sign: string, words: string): Operator => ({
+const comparison = (suffix: string, sign: string, meaning: string): Operator => ({
   suffix,
   option: 'range',
   operand: 'value',
   isEquality: false,
   sql: () => `?? ${sign} ?`,
-  description: (field) => `a \`${field}\` ${words}`,
+  description: (field) => `a \`${field}\` ${meaning}`,
   display: (value) => `${sign.replace('>=', '≥').replace('<=', '≤')} ${value}`,
 })
 

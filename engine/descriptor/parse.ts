@@ -1,21 +1,21 @@
 /** Parses the default export of a resource file into a descriptor and reports every syntax error. */
 import type { Descriptor, Fields } from './define.js'
-import { type FieldSpec, type OnDelete, type OptionName, optionNames } from './fields.js'
+import { type FieldSpec, type OnDelete, type OptionName, onDeletes, optionNames } from './fields.js'
 import { isValueOf, type Kind, kindNames, kindOf } from './kinds.js'
 import { isForeignName, isName, isTableName } from './names.js'
 import { didYouMean, nearest } from './nearest.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 
-interface Shape {
+interface Check {
   readonly isValid: (value: unknown) => boolean
   /** Completes the sentence "it must be …". */
   readonly expected: string
 }
 
 type Values = Readonly<Record<string, unknown>>
-type Shapes = Readonly<Record<string, Shape>>
+type Checks = Readonly<Record<string, Check>>
 
-const shape = (expected: string, isValid: Shape['isValid']): Shape => ({ isValid, expected })
+const check = (expected: string, isValid: Check['isValid']): Check => ({ isValid, expected })
 
 const isObject = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -24,88 +24,86 @@ const isNames = (value: unknown): boolean => Array.isArray(value) && value.every
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const isTrue = (value: unknown): boolean => value === true
 
-const mandatory: Shapes = {
-  name: shape('a string such as "Book"', isText),
-  area: shape('a string such as "People"', isText),
-  table: shape(
+const mandatory: Checks = {
+  name: check('a string such as "Book"', isText),
+  area: check('a string such as "People"', isText),
+  table: check(
     'at most 60 lower-case letters, digits and underscores, such as "books", and must not begin with sqlite_, pg_ or registry_',
     isTableName,
   ),
-  fields: shape(
+  fields: check(
     'an object with at least one field besides id, such as { name: text() }',
     (value) => isObject(value) && Object.keys(value).length > 0,
   ),
-  required: shape('a list of field names, such as ["name"], or [] if every field may be null', isNames),
-  create: shape('true or false', (value) => typeof value === 'boolean'),
+  required: check('a list of field names, such as ["name"], or [] if every field may be null', isNames),
+  create: check('true or false', (value) => typeof value === 'boolean'),
 }
 
-const foreignName = shape('a name such as "EmployeeId"', isForeignName)
+const foreignName = check('a name such as "EmployeeId"', isForeignName)
 
-const properties: Shapes = {
+const properties: Checks = {
   ...mandatory,
-  existing: shape('true or omitted', isTrue),
+  existing: check('true or omitted', isTrue),
   idColumn: foreignName,
-  plural: shape('a string such as "Books"', isText),
-  about: shape('a sentence', isText),
-  update: shape(
+  plural: check('a string such as "Books"', isText),
+  about: check('a sentence', isText),
+  update: check(
     'true, false or a list of field names, such as ["status"]',
     (value) => typeof value === 'boolean' || isNames(value),
   ),
-  delete: shape('true or false', (value) => typeof value === 'boolean'),
-  renamedFromTable: shape('the former name of the table, such as "titles"', isName),
-  label: shape('a list of field names, such as ["first_name", "last_name"]', isNames),
+  delete: check('true or false', (value) => typeof value === 'boolean'),
+  renamedFromTable: check('the former name of the table, such as "titles"', isName),
+  label: check('a list of field names, such as ["first_name", "last_name"]', isNames),
 }
 
-const onDeletes: readonly OnDelete[] = ['restrict', 'set null', 'cascade']
-
-const optionShapes = (kind: Kind): Shapes => {
+const optionChecks = (kind: Kind): Checks => {
   const { expected } = kindOf(kind)
   const isValid = (value: unknown) => isValueOf(kind, value)
   const isList = (value: unknown) => Array.isArray(value) && value.length > 0 && value.every(isValid)
   const isLength = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
-  const shapes: Record<OptionName, Shape> = {
-    about: shape('a sentence', isText),
-    label: shape('a name for people, such as "Department"', isText),
-    tones: shape("an object with a tone for each value, such as { Approved: 'good' }", isObject),
-    example: shape(expected, isValid),
-    default: shape(expected, (value) => isFunction(value) || isValid(value)),
-    managed: shape('true or a function such as now', (value) => isTrue(value) || isFunction(value)),
-    onUpdate: shape('a function such as now', isFunction),
-    redacted: shape('true or omitted', isTrue),
-    filter: shape('true or omitted', isTrue),
-    range: shape('true or omitted', isTrue),
-    sort: shape('true or omitted', isTrue),
-    unique: shape('true or a list of field names', (value) => isTrue(value) || isNames(value)),
-    format: shape('"date" or "timestamp"', (value) => value === 'date' || value === 'timestamp'),
+  const checks: Record<OptionName, Check> = {
+    about: check('a sentence', isText),
+    label: check('a name for people, such as "Department"', isText),
+    tones: check("an object with a tone for each value, such as { Approved: 'good' }", isObject),
+    example: check(expected, isValid),
+    default: check(expected, (value) => isFunction(value) || isValid(value)),
+    managed: check('true or a function such as now', (value) => isTrue(value) || isFunction(value)),
+    onUpdate: check('a function such as now', isFunction),
+    redacted: check('true or omitted', isTrue),
+    filter: check('true or omitted', isTrue),
+    range: check('true or omitted', isTrue),
+    sort: check('true or omitted', isTrue),
+    unique: check('true or a list of field names', (value) => isTrue(value) || isNames(value)),
+    format: check('"date" or "timestamp"', (value) => value === 'date' || value === 'timestamp'),
     column: foreignName,
-    renamedFrom: shape('the former name of the field, such as "kind"', isName),
-    references: shape('the path of a resource, such as "authors"', isText),
-    onDelete: shape("'restrict', 'set null' or 'cascade'", (value) => onDeletes.includes(value as OnDelete)),
-    oneOf: shape(`a list of values, each ${expected}`, isList),
-    min: shape(expected, isValid),
-    max: shape(expected, isValid),
-    minLength: shape('a number of characters', isLength),
-    maxLength: shape('a number of characters', isLength),
-    pattern: shape("a regular expression as a string, such as '[A-Z]{3}'", isText),
+    renamedFrom: check('the former name of the field, such as "kind"', isName),
+    references: check('the path of a resource, such as "authors"', isText),
+    onDelete: check("'restrict', 'set null' or 'cascade'", (value) => onDeletes.includes(value as OnDelete)),
+    oneOf: check(`a list of values, each ${expected}`, isList),
+    min: check(expected, isValid),
+    max: check(expected, isValid),
+    minLength: check('a number of characters', isLength),
+    maxLength: check('a number of characters', isLength),
+    pattern: check("a regular expression as a string, such as '[A-Z]{3}'", isText),
   }
-  return Object.fromEntries(optionNames(kind).map((name) => [name, shapes[name]]))
+  return Object.fromEntries(optionNames(kind).map((name) => [name, checks[name]]))
 }
 
 /** Returns the valid values and reports the invalid ones, and those with an unknown name; `required` has an advice of its own. */
-const parseValues = (values: Values, shapes: Shapes, report: Report, what: (name: string) => string, advice = '') => {
-  const names = Object.keys(shapes)
+const parseValues = (values: Values, checks: Checks, report: Report, what: (name: string) => string, advice = '') => {
+  const names = Object.keys(checks)
   const valid: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(values)) {
-    const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined
+    const check = Object.hasOwn(checks, name) ? checks[name] : undefined
     // An option that is not given; of a reference, probably a name that was not imported.
-    if (shape && value === undefined && name !== 'references') continue
-    if (!shape) {
+    if (check && value === undefined && name !== 'references') continue
+    if (!check) {
       const similar = didYouMean(name, names) || `; it must be one of ${names.join(', ')}`
       report(`unknown ${what(name)}${(name === 'required' && advice) || similar}`, name)
-    } else if (shape.isValid(value)) valid[name] = value
+    } else if (check.isValid(value)) valid[name] = value
     else {
       const hint = value instanceof Date ? '; for the time of each create, write now or today' : ''
-      report(`${name} is ${formatValue(value)}, but it must be ${shape.expected}${hint}`, name)
+      report(`${name} is ${formatValue(value)}, but it must be ${check.expected}${hint}`, name)
     }
   }
   return valid
@@ -127,7 +125,7 @@ const parseField = (field: string, spec: unknown, report: Report): FieldSpec => 
   }
   const advice = `; add the field to the list of the resource instead: required: ['${field}', …]`
   const what = (name: string) => `option "${name}" of ${kind}()`
-  return { kind, options: parseValues(options, optionShapes(kind), report, what, advice) }
+  return { kind, options: parseValues(options, optionChecks(kind), report, what, advice) }
 }
 
 /** Replaces invalid properties, so that the rest of the descriptor can be verified in the same run. */
@@ -147,8 +145,8 @@ export const parseDescriptor = (exported: unknown, report: Report): Descriptor |
   for (const [name, { expected }] of Object.entries(mandatory)) {
     if (exported[name] === undefined && !misspelt.includes(name)) report(`${name} is missing; it must be ${expected}`)
   }
-  const shapes = exported['existing'] === true ? { ...properties, table: foreignName } : properties
-  const valid = parseValues(exported, shapes, report, (name) => `property "${name}"`)
+  const checks = exported['existing'] === true ? { ...properties, table: foreignName } : properties
+  const valid = parseValues(exported, checks, report, (name) => `property "${name}"`)
   const parsed: Descriptor = { ...placeholder, ...valid }
   const names = Object.keys(parsed.fields)
   const fields: Fields = Object.fromEntries(

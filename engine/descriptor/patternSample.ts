@@ -31,7 +31,6 @@ export const matchingText = (pattern: string, n: number, more: number): string =
     at += source[at + 1] === '?' ? 2 : 1
     return comma ? Math.min(Number(min) + more, Number(max || Number.POSITIVE_INFINITY)) : Number(min)
   }
-  /** Reads a part; returns the function that makes its text. */
   const readPart = (): (() => string) => {
     const token = source[at++] ?? ''
     if (token.startsWith('(')) {

@@ -42,14 +42,14 @@ const idSpec = ({ existing, idColumn: column = 'id' }: Pick<Descriptor, 'existin
 })
 
 /** A timestamp has milliseconds, those of the clock too. */
-const precise = (kind: Kind, options: Options<GivenValue>): Options<GivenValue> => {
+const withMilliseconds = (kind: Kind, options: Options<GivenValue>): Options<GivenValue> => {
   if (kindOf(kind).canonical === undefined) return options
-  const precise = Object.entries(options).map(([name, value]) => [name, value === now ? nowInMilliseconds : value])
-  return Object.fromEntries(precise)
+  const entries = Object.entries(options).map(([name, value]) => [name, value === now ? nowInMilliseconds : value])
+  return Object.fromEntries(entries)
 }
 
 const makeField = (name: string, { kind, options }: FieldSpec, required: boolean): Field => {
-  const { unique, format, column = name, ...rest } = precise(kind, options as Options<GivenValue>)
+  const { unique, format, column = name, ...rest } = withMilliseconds(kind, options as Options<GivenValue>)
   return {
     ...rest,
     name,
@@ -84,7 +84,6 @@ export const resourceFrom = (
   demo: demo.map((row) => withDefaults(required, fields, row)),
 })
 
-/** The resources whose tables the engine creates and maintains. */
 export const managedResources = (registry: Registry): Registry => registry.filter(({ existing }) => !existing)
 
 export const writableFields = (resource: Resource): Field[] => resource.fields.filter((field) => !field.managed)

@@ -19,9 +19,9 @@ export const reportIn =
 
 /** Puts a prefix before each message and each place: `field "days": unknown option …`. */
 export const reportAt =
-  (report: Report, words: string, ...start: Place): Report =>
+  (report: Report, prefix: string, ...start: Place): Report =>
   (message, ...place) =>
-    report(`${words}: ${message}`, ...start, ...place)
+    report(`${prefix}: ${message}`, ...start, ...place)
 
 /** One line: `resources/books.ts:13: field "days": unknown option "filtre" of number()`. */
 export const errorLine = ({ file, position, message }: FileError): string =>

@@ -112,7 +112,6 @@ const reportIgnored = (sources: string, errors: FileError[]): ResourceModule[] =
     return inside.map((name) => ({ file, path: String(name).replace(/^.*[\\/]|\.\w+$/g, ''), module: undefined }))
   })
 
-/** The text of a file in the folder of the sources, if it is there. */
 const readSource = (sources: string | undefined, name: string): SourceFile | undefined => {
   const path = sources && join(sources, name)
   return path && existsSync(path) ? resourceSource(readFileSync(path, 'utf8').replace('\uFEFF', '')) : undefined
@@ -138,8 +137,10 @@ export const importModules = async (folder: string, sources: string | undefined,
       if (foreign.length === 0) module = (await import(pathToFileURL(join(folder, name)).href)) as { default?: unknown }
     } catch (error) {
       const failed = failedFile(error) ?? `${path}.ts`
-      const found = readSource(sources, failed)
-      const [reason, position] = found ? explain(error, `resources/${failed}`, found) : [firstLine(error), undefined]
+      const failedSource = readSource(sources, failed)
+      const [reason, position] = failedSource
+        ? explain(error, `resources/${failed}`, failedSource)
+        : [firstLine(error), undefined]
       const fileError = { file: `resources/${failed}`, message: `cannot be loaded: ${reason}`, position }
       // A shared file fails for every resource that imports it.
       const isKnown = errors.some((known) => known.file === fileError.file && known.message === fileError.message)

@@ -2,7 +2,7 @@
 import { kindOf } from './kinds.js'
 import { matchingText } from './patternSample.js'
 import type { Field, GivenValue } from './registry.js'
-import { refuseValue } from './valueRules.js'
+import { findViolation } from './valueRules.js'
 
 const day = 86_400_000
 
@@ -27,7 +27,7 @@ const padded = ({ name, minLength = 0, maxLength = Number.MAX_SAFE_INTEGER }: Fi
 export const sampleValue = (field: Field, n: number): GivenValue => {
   const { kind, name, oneOf, minLength, maxLength, pattern, example } = field
   if (oneOf) return oneOf[n % oneOf.length] as GivenValue
-  const fits = (value: GivenValue | undefined) => value !== undefined && refuseValue(field, value) === undefined
+  const fits = (value: GivenValue | undefined) => value !== undefined && findViolation(field, value) === undefined
   const candidates = [
     kindOf(kind).sample(n, name),
     within(field, n),
@@ -35,7 +35,7 @@ export const sampleValue = (field: Field, n: number): GivenValue => {
     minLength !== undefined || maxLength !== undefined ? padded(field, n) : undefined,
   ]
   const matching = () => [3, 1, 0].map((more) => matchingText(String(pattern), n, more))
-  const found = candidates.find(fits) ?? (pattern === undefined ? undefined : matching().find(fits)) ?? example
-  if (found === undefined) throw new TypeError(`field "${name}" needs an example, because no sample fits its rules`)
-  return found
+  const sample = candidates.find(fits) ?? (pattern === undefined ? undefined : matching().find(fits)) ?? example
+  if (sample === undefined) throw new TypeError(`field "${name}" needs an example, because no sample fits its rules`)
+  return sample
 }

@@ -11,7 +11,6 @@ import { duplicatesIn, positionBetween, type SourceFile, seedSource } from './so
 interface SeedFile {
   readonly file: string
   readonly source: SourceFile
-  /** Undefined if the file cannot be read. */
   readonly rows: RowValues[] | undefined
 }
 

@@ -43,8 +43,8 @@ interface Token {
 
 const tokenize = (text: string): Token[] =>
   [...text.matchAll(token)].flatMap(({ index: start, groups: { key, word, sign } = {} }) => {
-    const found = key ?? sign
-    return found ? [{ text: found, start, isKey: key !== undefined, isWord: word !== undefined }] : []
+    const text = key ?? sign
+    return text ? [{ text, start, isKey: key !== undefined, isWord: word !== undefined }] : []
   })
 
 const literalEntries = (source: string, tokens: readonly Token[], n: number): Entry[] => {
@@ -128,19 +128,19 @@ export const positionBetween = ({ text }: { text: string }, start: number, end: 
 }
 
 export const wordPosition = (source: SourceFile, word: string): Position | undefined => {
-  const found = tokenize(source.text).find(({ text }) => text === word)
-  return found && positionBetween(source, found.start, found.start + word.length)
+  const token = tokenize(source.text).find(({ text }) => text === word)
+  return token && positionBetween(source, token.start, token.start + word.length)
 }
 
 /** The entries on the path to a place, as far as they exist. If a key occurs twice, the last one counts. */
 const entriesTo = ({ entries }: SourceFile, place: Place): Entry[] => {
-  const found: Entry[] = []
+  const trail: Entry[] = []
   for (const key of place) {
-    const entry = (found.at(-1)?.entries ?? entries).findLast((candidate) => candidate.key === String(key))
+    const entry = (trail.at(-1)?.entries ?? entries).findLast((candidate) => candidate.key === String(key))
     if (!entry) break
-    found.push(entry)
+    trail.push(entry)
   }
-  return found
+  return trail
 }
 
 export const placePosition = (source: SourceFile, place: Place): Position | undefined => {

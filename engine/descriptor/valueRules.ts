@@ -1,9 +1,9 @@
-/** The rules that a descriptor may give for the values of a field: what each refuses, and how the documents state it. */
-
+/** The rules that a descriptor may give for the values of a field: what each allows, and how the documents state it. */
 import type { z } from 'zod'
-import { type Kind, kindOf, quote, Refusal, refuseIf } from './kinds.js'
-import { didYouMean } from './nearest.js'
+import { type Kind, kindOf } from './kinds.js'
 import { compilePattern, maxPatternLength } from './pattern.js'
+import type { GivenValue } from './registry.js'
+import { countCodePoints, Violation, withCheck } from './violations.js'
 
 export interface RuleOptions<V> {
   /** The only values that are allowed. */
@@ -20,99 +20,56 @@ export interface RuleOptions<V> {
 
 export type RuleName = keyof RuleOptions<never>
 
-/** A value with a rule: null never has one. */
-type Ruled = string | number | boolean
-type Refuse = (value: never) => Refusal | undefined
-
 interface ValueRule {
-  readonly refuse: (given: never, kind: Kind) => Refuse
-  readonly keywords: (given: never, kind: Kind) => Readonly<Record<string, unknown>>
+  /** The type of a violation, and the key of the rule in its `ctx`. */
+  readonly violation: readonly [type: string, key: string]
+  readonly allows: (given: never, kind: Kind) => (value: never) => boolean
+  /** In JSON Schema; by default the rule has the same name there. */
+  readonly keywords?: (given: never) => Readonly<Record<string, unknown>>
 }
 
-const shown = (value: Ruled): string => (typeof value === 'string' ? quote(value) : String(value))
+const toCanonical = (kind: Kind, value: GivenValue): GivenValue => kindOf(kind).canonical?.(value as never) ?? value
 
-const isMoment = (kind: Kind): boolean => ['date', 'datetime-local'].includes(kindOf(kind).input)
-
-/** A character outside the first plane takes two units. Not by a match, which takes 60 ms for a megabyte of them. */
-const countCodePoints = (text: string): number => {
-  let count = 0
-  for (let at = 0; at < text.length; at++) if ((text.charCodeAt(at) & 0xfc00) !== 0xd800) count++
-  return count
-}
-
-const toCanonical = (kind: Kind, value: Ruled): Ruled => kindOf(kind).canonical?.(value as never) ?? value
-
-const bound = (
-  [type, key, keyword]: readonly [type: string, key: 'ge' | 'le', keyword: string],
-  isWithin: (value: Ruled, bound: Ruled) => boolean,
-  [atLeast, less]: readonly [string, string],
-  [later, earlier]: readonly [string, string],
-) => ({
-  refuse: (given: Ruled, kind: Kind) => (sent: Ruled) => {
-    if (isWithin(toCanonical(kind, sent), toCanonical(kind, given))) return undefined
-    const [requirement, wrong] = isMoment(kind) ? [`${given} or ${later}`, earlier] : [`${atLeast} ${given}`, less]
-    return new Refusal(type, `must be ${requirement}`, { [key]: given }, `${sent} is ${wrong}`)
-  },
-  keywords: (given: Ruled, kind: Kind) => ({ [isMoment(kind) ? `x-${keyword}` : keyword]: given }),
-})
-
-const lengthBound = (
-  [type, key, keyword]: readonly [type: string, key: string, keyword: string],
-  isWithin: (text: string, length: number) => boolean,
-  words: string,
-) => ({
-  refuse: (given: number) => (text: string) => {
-    if (isWithin(text, given)) return undefined
-    const message = `must have ${words} ${given} characters; it has ${countCodePoints(text)}`
-    return new Refusal(type, message, { [key]: given })
-  },
-  keywords: (given: number) => ({ [keyword]: given }),
+/** JSON Schema has bounds of numbers only. */
+const boundKeywords = (keyword: string) => (given: GivenValue) => ({
+  [typeof given === 'string' ? `x-${keyword}` : keyword]: given,
 })
 
 export const valueRules = {
   oneOf: {
-    refuse: (values: readonly Ruled[]) => {
+    violation: ['enum', 'expected'],
+    allows: (values: readonly GivenValue[]) => {
       const allowed = new Set(values)
-      return (value: Ruled) => {
-        if (allowed.has(value)) return undefined
-        const hint = typeof value === 'string' ? didYouMean(value, values.map(String)) : ''
-        const requirement = `must be one of ${values.map(shown).join(', ')}`
-        return new Refusal('enum', requirement, { expected: values }, `${shown(value)} is not${hint}`)
-      }
+      return (value: GivenValue) => allowed.has(value)
     },
-    keywords: (values: readonly Ruled[]) => ({ enum: values }),
+    keywords: (values: readonly GivenValue[]) => ({ enum: values }),
   },
-  min: bound(
-    ['greater_than_equal', 'ge', 'minimum'],
-    (value, min) => value >= min,
-    ['at least', 'less'],
-    ['later', 'earlier'],
-  ),
-  max: bound(
-    ['less_than_equal', 'le', 'maximum'],
-    (value, max) => value <= max,
-    ['at most', 'more'],
-    ['earlier', 'later'],
-  ),
+  min: {
+    violation: ['greater_than_equal', 'ge'],
+    allows: (min: GivenValue, kind) => (value: GivenValue) => toCanonical(kind, value) >= toCanonical(kind, min),
+    keywords: boundKeywords('minimum'),
+  },
+  max: {
+    violation: ['less_than_equal', 'le'],
+    allows: (max: GivenValue, kind) => (value: GivenValue) => toCanonical(kind, value) <= toCanonical(kind, max),
+    keywords: boundKeywords('maximum'),
+  },
   // The number of UTF-16 units decides for most texts.
-  minLength: lengthBound(
-    ['string_too_short', 'min_length', 'minLength'],
-    (text, min) => text.length >= 2 * min || countCodePoints(text) >= min,
-    'at least',
-  ),
-  maxLength: lengthBound(
-    ['string_too_long', 'max_length', 'maxLength'],
-    (text, max) => text.length <= max || (text.length <= 2 * max && countCodePoints(text) <= max),
-    'at most',
-  ),
+  minLength: {
+    violation: ['string_too_short', 'min_length'],
+    allows: (min: number) => (text: string) => text.length >= 2 * min || countCodePoints(text) >= min,
+  },
+  maxLength: {
+    violation: ['string_too_long', 'max_length'],
+    allows: (max: number) => (text: string) =>
+      text.length <= max || (text.length <= 2 * max && countCodePoints(text) <= max),
+  },
   pattern: {
-    refuse: (pattern: string) => {
+    violation: ['string_pattern_mismatch', 'pattern'],
+    allows: (pattern: string) => {
       const matches = compilePattern(pattern)
       // A text of a megabyte takes seconds; it is too long anyway.
-      return (text: string) =>
-        text.length > 2 * maxPatternLength || matches(text)
-          ? undefined
-          : new Refusal('string_pattern_mismatch', `must match ${pattern}`, { pattern }, `${quote(text)} does not`)
+      return (text: string) => text.length > 2 * maxPatternLength || matches(text)
     },
     keywords: (pattern: string) => ({ pattern: `^(?:${pattern})$` }),
   },
@@ -120,41 +77,42 @@ export const valueRules = {
 
 export const ruleNames = Object.keys(valueRules) as RuleName[]
 
-export type Ruling = { readonly kind: Kind; readonly redacted?: boolean | undefined } & {
+export type FieldRules = { readonly kind: Kind; readonly redacted?: boolean | undefined } & {
   readonly [Name in RuleName]?: unknown
 }
 
-const givenRules = (field: Ruling) =>
+const givenRules = (field: FieldRules) =>
   ruleNames.flatMap((name) => {
     const given = field[name]
-    return given === undefined ? [] : [{ rule: valueRules[name] as ValueRule, given: given as never }]
+    return given === undefined ? [] : [{ ...(valueRules[name] as ValueRule), name, given: given as never }]
   })
 
 /** Makes the function that finds the rules which a value breaks. */
-export const valueRuling = (field: Ruling): ((value: Ruled) => Refusal[]) => {
-  const checks = givenRules(field).map(({ rule, given }) => rule.refuse(given, field.kind))
-  return (value) => checks.flatMap((refuse) => refuse(value as never) ?? [])
+export const violationFinder = (field: FieldRules): ((value: GivenValue) => Violation[]) => {
+  const rules = givenRules(field).map(({ violation: [type, key], allows, given }) => {
+    const isAllowed = allows(given, field.kind)
+    return (value: GivenValue) => (isAllowed(value as never) ? [] : [new Violation(type, value, { [key]: given })])
+  })
+  return (value) => rules.flatMap((find) => find(value))
 }
 
-export const ruleKeywords = (field: Ruling): Record<string, unknown> =>
-  Object.assign({}, ...givenRules(field).map(({ rule, given }) => rule.keywords(given, field.kind)))
+export const ruleKeywords = (field: FieldRules): Record<string, unknown> =>
+  Object.assign({}, ...givenRules(field).map(({ name, keywords, given }) => keywords?.(given) ?? { [name]: given }))
 
-/** The schema of a value of a field in a body: what its kind and its rules allow. */
-export const valueSchema = (field: Ruling): z.ZodType => {
+export const valueSchema = (field: FieldRules): z.ZodType => {
   const schema = kindOf(field.kind).body()
-  return givenRules(field).length === 0 ? schema : refuseIf(schema, valueRuling(field) as never)
+  return givenRules(field).length === 0 ? schema : withCheck(schema, violationFinder(field) as never)
 }
 
 /** Making a schema takes longer than the check of a value, and a start checks every demo row. */
-const schemas = new WeakMap<Ruling, z.ZodType>()
+const schemas = new WeakMap<FieldRules, z.ZodType>()
 
 /** Why a value cannot be one of a field; undefined if it can. */
-export const refuseValue = (field: Ruling, value: unknown): Refusal | undefined => {
+export const findViolation = (field: FieldRules, value: unknown): Violation | undefined => {
   const schema = schemas.get(field) ?? valueSchema(field)
   schemas.set(field, schema)
-  const { error } = schema.safeParse(value)
-  const issue = error?.issues[0]
+  const issue = schema.safeParse(value).error?.issues[0]
   if (!issue) return undefined
-  const refusal = issue.code === 'custom' ? (issue.params?.['refusal'] as Refusal | undefined) : undefined
-  return refusal ?? new Refusal(kindOf(field.kind).wrongType, `must be ${kindOf(field.kind).expected}`)
+  if (issue.code === 'custom') return issue.params?.['violation'] as Violation
+  return new Violation('kind', value, { expected: kindOf(field.kind).expected })
 }

@@ -11,7 +11,6 @@ export interface Asset {
 
 const types: Readonly<Record<string, string>> = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' }
 
-/** A file, served under its own name in a folder of addresses. */
 export const assetIn = (folder: string, file: string): Asset => {
   const name = basename(file)
   return {

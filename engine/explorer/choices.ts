@@ -17,7 +17,7 @@ interface Choice {
 }
 
 /** How many rows are ranked by their labels. */
-const candidates = 50
+const maxCandidates = 50
 
 /** Labels that begin with the text come first, then those that contain it. */
 const rank = ({ label }: Choice, q: string): number => {
@@ -32,10 +32,12 @@ const readChoices = async (storage: Storage, target: Resource, text: string, lim
   const toChoice = (row: RowValues): Choice => ({ id: Number(row['id']), label: rowLabel(target, row) })
   const typed = /^[1-9]\d{0,15}$/.test(q) ? await table.get(Number(q)) : undefined
   const choices = typed ? [toChoice(JSON.parse(String(typed.body)))] : []
-  const found: Choice[] = []
-  const page = { limit: candidates, offset: 0n }
-  await eachRow(await table.list({ ...defaultListQuery, search: q, page }, caller), (row) => found.push(toChoice(row)))
-  const others = found.filter(({ id }) => id !== choices[0]?.id).sort((a, b) => rank(a, q) - rank(b, q))
+  const matches: Choice[] = []
+  const page = { limit: maxCandidates, offset: 0n }
+  await eachRow(await table.list({ ...defaultListQuery, search: q, page }, caller), (row) =>
+    matches.push(toChoice(row)),
+  )
+  const others = matches.filter(({ id }) => id !== choices[0]?.id).sort((a, b) => rank(a, q) - rank(b, q))
   return [...choices, ...others].slice(0, limit)
 }
 

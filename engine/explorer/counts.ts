@@ -29,11 +29,11 @@ export const describeCount = ({ isExact }: Counts, rows: number): string =>
 /** How many results have their counts cached, and how many values these have together. */
 const [maxResults, maxCachedValues] = [2_000, 100_000]
 
-const cachedValues = ({ found: { counts } }: { found: Counts }): number =>
+const cachedValues = ({ result: { counts } }: { result: Counts }): number =>
   [...(counts?.values.values() ?? [])].reduce((sum, values) => sum + values.length, 1)
 
 /** By resource, use and selection; a tag belongs to one version of one table. */
-const known = new LRUCache<string, { tag: string; found: Counts }>({
+const known = new LRUCache<string, { tag: string; result: Counts }>({
   max: maxResults,
   maxSize: maxCachedValues,
   sizeCalculation: cachedValues,
@@ -67,15 +67,15 @@ export const createValueCounter = (storage: Storage, resource: Resource, use: ke
     const key = `${resource.path} ${use} ${selectionKey(selection)}`
     const tag = await table.tag()
     const before = known.get(key)
-    if (before?.tag === tag) return before.found
+    if (before?.tag === tag) return before.result
     const isExact = total <= maxRows
     try {
       const counts = await withTimeout(client, timeoutMs, (caller) =>
         table.valueCounts(selection, names, { maxRows, maxValues }, caller),
       )
-      const found = { counts, isExact, total }
-      if (key.length < 1_000) known.set(key, { tag, found })
-      return found
+      const result = { counts, isExact, total }
+      if (key.length < 1_000) known.set(key, { tag, result })
+      return result
     } catch {
       // The page is shown without counts.
       return { counts: undefined, isExact, total }

@@ -53,9 +53,13 @@ interface Line {
 }
 
 /** The line of a reference: from its field to the name of its target, through the points that dagre has found between them. */
-const linePath = ({ from, field, to }: Line, placeOf: (one: Resource) => Point, between: readonly Point[]): string => {
+const linePath = (
+  { from, field, to }: Line,
+  findPlace: (one: Resource) => Point,
+  between: readonly Point[],
+): string => {
   const half = boxWidth / 2
-  const [fromAt, toAt] = [placeOf(from), placeOf(to)]
+  const [fromAt, toAt] = [findPlace(from), findPlace(to)]
   const [startY, endY] = [lineAt(from, fromAt, field), lineAt(to, toAt)]
   if (from === to) {
     const x = fromAt.x + half

@@ -42,16 +42,16 @@ export interface Excerpt {
 }
 
 /** The length of an excerpt, and how much of it precedes the first match. */
-const excerptLength = 2_000
+const maxExcerpt = 2_000
 const beforeMatch = 20
 
 export const makeExcerpt = (text: string, ranges: Ranges): Excerpt => {
   const { length } = text
-  if (length <= excerptLength) return { text, ranges, from: 0, length }
+  if (length <= maxExcerpt) return { text, ranges, from: 0, length }
   const [first = [0, 0]] = ranges
-  const from = first[1] <= excerptLength ? 0 : first[0] - beforeMatch
+  const from = first[1] <= maxExcerpt ? 0 : first[0] - beforeMatch
   // A copy: a slice would keep the whole text in memory.
-  const copy = Buffer.from(cut(text, from, excerptLength)).toString()
+  const copy = Buffer.from(cut(text, from, maxExcerpt)).toString()
   return { text: copy, ranges: ranges.map(([a, b]) => [a - from, b - from] as const), from, length }
 }
 

@@ -28,10 +28,10 @@ const valueBox = (title: string, { name }: Field, target: Resource | undefined):
 const rangeInputs = ({ registry, query }: TableView, field: Field): Html => {
   const { name, about } = field
   const type = field.format === 'timestamp' ? 'text' : inputType(field)
-  const input = (operator: 'gte' | 'lte', words: string): Html => {
+  const input = (operator: 'gte' | 'lte', label: string): Html => {
     const value = query.where.find((condition) => condition.field === name && condition.operator === operator)?.value
     const shown = type === 'datetime-local' ? String(value ?? '').replace(/(:00)?\.000Z$/, '') : value
-    return html`<label>${words} <input form="search" type="${type}"${type === 'number' && html` step="any"`} name="${name}${operators[operator].suffix}" value="${shown === undefined ? '' : String(shown)}" aria-label="${fieldTitle(registry, field)} ${words.toLowerCase()}"></label>`
+    return html`<label>${label} <input form="search" type="${type}"${type === 'number' && html` step="any"`} name="${name}${operators[operator].suffix}" value="${shown === undefined ? '' : String(shown)}" aria-label="${fieldTitle(registry, field)} ${label.toLowerCase()}"></label>`
   }
   return html`<section class="filter range"><h2 title="${about}">${bothNames(registry, field)}</h2>${input('gte', 'From')}${input('lte', 'To')}</section>`
 }

@@ -17,7 +17,6 @@ interface Form {
   readonly kind: keyof typeof kinds
   readonly origin: string
   readonly lead: Part
-  /** The row that is changed or deleted. */
   readonly existing?: { readonly id: RowId; readonly tag: string; readonly label: string }
   readonly controls: Part
   readonly button: string
@@ -49,7 +48,7 @@ const formPage = (service: ExplorerService, resource: Resource, form: Form): Pag
   const curl = body === undefined ? head : `${head} -d ${shellWord(body)}`
   const source = html`<noscript><p class="notice">This form needs JavaScript. Without it, send the request on this page, with the write token in place of TOKEN.</p></noscript>
     <form id="${kind}" data-method="${method}" data-path="${url}" data-type="${type}" data-tag="${existing?.tag}" data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${body === undefined ? '' : `${head} -d `}" novalidate hidden>
-    <div id="problem" class="notice problem" role="alert" tabindex="-1" hidden></div>
+    <div id="error" class="notice error" role="alert" tabindex="-1" hidden></div>
     ${form.controls}${tokenControl}
     <p class="actions"><button class="primary ${kind === 'delete' && 'danger'}">${form.button}</button> <a class="button" href="${cancel}">Cancel</a></p></form>`
   const name = existing ? html`<bdi>${existing.label}</bdi>` : resource.name.toLowerCase()
@@ -104,9 +103,14 @@ const effects: Readonly<Record<Referencing['onDelete'], string>> = {
   'set null': 'These stay, and refer to nothing afterwards:',
 }
 
-const deleteEffects = (registry: Registry, resource: Resource, id: RowId, found: readonly Referencing[]): Html[] =>
-  Object.entries(effects).flatMap(([onDelete, words]) => {
-    const concerned = found.filter((one) => one.onDelete === onDelete)
+const deleteEffects = (
+  registry: Registry,
+  resource: Resource,
+  id: RowId,
+  referencing: readonly Referencing[],
+): Html[] =>
+  Object.entries(effects).flatMap(([onDelete, effect]) => {
+    const concerned = referencing.filter((one) => one.onDelete === onDelete)
     if (concerned.length === 0) return []
     const items = concerned.map(({ resource: path, field: name, count }) => {
       const referrer = registry.find((one) => one.path === path) as Resource
@@ -116,7 +120,7 @@ const deleteEffects = (registry: Registry, resource: Resource, id: RowId, found:
       return referrerItem(referrer, field ? fieldTitle(registry, field) : name, count, url)
     })
     return [
-      html`<section class="referrers ${onDelete === 'restrict' && 'problem'}"><p>${words}</p><ul class="plain-list">${items}</ul></section>`,
+      html`<section class="referrers ${onDelete === 'restrict' && 'error'}"><p>${effect}</p><ul class="plain-list">${items}</ul></section>`,
     ]
   })
 
@@ -127,12 +131,12 @@ export const deletePage =
   async ({ segment, origin }: PageRequest): Promise<Page> => {
     const { registry, storage } = service
     const { id, tag, row } = await findRow(storage, resource, segment)
-    const { referencing: found, isPrevented } = await storage.table(resource).referencing(id)
+    const { referencing, isPrevented } = await storage.table(resource).referencing(id)
     const shown =
-      found.length > 0
-        ? deleteEffects(registry, resource, id, found)
+      referencing.length > 0
+        ? deleteEffects(registry, resource, id, referencing)
         : html`<p class="notice">No other row refers to it.</p>`
-    const isTooMany = found.every(({ onDelete }) => onDelete !== 'restrict')
+    const isTooMany = referencing.every(({ onDelete }) => onDelete !== 'restrict')
     const back = html`<p><a class="button" href="${pageUrl(resource, id)}">Back</a></p>`
     return formPage(service, resource, {
       kind: 'delete',

@@ -14,14 +14,12 @@ import { explorePath, homePath, pageUrl } from './links.js'
 import { rowPage } from './rowPage.js'
 import { tablePage } from './tablePage.js'
 
-/** A whole result. */
 interface Download {
   readonly resource: Resource
   readonly query: Selection
   readonly format: FormatName
 }
 
-/** A page, a part of one, or where to go instead. */
 export type PageResponse = layout.Page | layout.Redirect | Html | Download
 
 export interface Route {
@@ -76,8 +74,8 @@ export const createExplorer = (service: layout.ExplorerService) => {
     routes,
     assets: assets(),
     favicon: favicon(),
-    start: (title: string): string => layout.pageStart(product, title),
-    rest: (page: layout.Page): string => layout.pageRest(product, page),
+    start: (title: string): string => layout.renderStart(product, title),
+    rest: (page: layout.Page): string => layout.renderRest(product, page),
     errorPage(error: HttpError, path: string): layout.Page {
       return layout.errorPage(
         error,

@@ -33,7 +33,6 @@ export interface ExplorerService {
   readonly registry: Registry
   readonly storage: Storage
   readonly operations: readonly Operation[]
-  /** Whether clients with the token may write. */
   readonly writes: boolean
 }
 
@@ -66,7 +65,6 @@ export interface Redirect {
   readonly redirect: string
 }
 
-/** A page whose rows may take a while. */
 export interface LaterPage {
   readonly title: string
   readonly later: Promise<Page>
@@ -98,14 +96,12 @@ export const documentStart = (title: string, folder: string, styles: readonly st
     </head>
     <body>`.source
 
-/** The start of a page, which needs no row. */
-export const pageStart = ({ name }: Product, title: string): string => {
+export const renderStart = ({ name }: Product, title: string): string => {
   const script = html`<script type="module" src="${assetsPath}/explorer.js"></script>`
   return documentStart([...new Set([title, name])].join(' · '), assetsPath, ['theme.css', 'explorer.css'], script)
 }
 
-/** What follows the start of a page. */
-export const pageRest = (product: Product, { crumbs, main, skip }: Page): string =>
+export const renderRest = (product: Product, { crumbs, main, skip }: Page): string =>
   html`
     <a class="skip" href="#${skip ?? 'main'}">Skip to ${skip ?? 'content'}</a>
     ${renderBar(product.name, html`<a href="${docsPath}">API docs</a><a href="${basePath}/openapi.json">OpenAPI</a>`)}

@@ -15,7 +15,6 @@ export interface TableQuery extends ListQuery {
   readonly columns?: readonly string[] | undefined
 }
 
-/** What a table page shows. */
 export interface TableView {
   readonly registry: Registry
   readonly resource: Resource
@@ -27,7 +26,7 @@ export interface TableView {
 type Parameter = [name: string, value: string]
 
 /** The parameters of a query, without those that have their default. */
-const listParameters = ({ search, where, order, page }: ListQuery): Parameter[] => {
+const queryPairs = ({ search, where, order, page }: ListQuery): Parameter[] => {
   const conditions = where.flatMap(({ field, operator, value }) =>
     [value].flat().map((one): Parameter => [`${field}${operatorOf(operator).suffix}`, String(one)]),
   )
@@ -50,7 +49,7 @@ export const pageParameter = (resource: Resource): string => ownParameter(resour
 export const columnsParameter = (resource: Resource): string => ownParameter(resource, 'columns')
 
 export const tableParameters = (resource: Resource, query: TableQuery): Parameter[] => [
-  ...listParameters(query),
+  ...queryPairs(query),
   ...(query.columns ? [[columnsParameter(resource), query.columns.join(',')] as Parameter] : []),
 ]
 
@@ -80,14 +79,14 @@ export const nextUrl = (resource: Resource, query: TableQuery, next: Position): 
 export const downloadUrl = (resource: Resource, query: ListQuery, format: FormatName): string =>
   withQuery(
     pageUrl(resource, `download.${formats[format].extension}`),
-    listParameters({ ...query, page: defaultListQuery.page }),
+    queryPairs({ ...query, page: defaultListQuery.page }),
   )
 
 export const apiUrl = ({ path }: Resource, ...segments: (number | bigint)[]): string =>
   [basePath, 'v1', path, ...segments].join('/')
 
 export const apiListUrl = (resource: Resource, query: ListQuery): string =>
-  withQuery(apiUrl(resource), listParameters(query))
+  withQuery(apiUrl(resource), queryPairs(query))
 
 /** Swagger UI opens the operation that its fragment names. */
 export const operationUrl = ({ tags, operationId }: { tags: readonly string[]; operationId: string }): string =>

@@ -19,15 +19,14 @@ export const fieldTitle = (registry: Registry, field: Field): string => {
   const target = referencedResource(registry, field)
   const stem = target ? name.replace(/_id$/, '') : name
   if (target && stem && isAbbreviation(stem, target.name)) return target.name
-  const words = stem.split('_').filter(Boolean)
-  const title = words.map((word) => (initialisms.has(word) ? word.toUpperCase() : word)).join(' ')
+  const parts = stem.split('_').filter(Boolean)
+  const title = parts.map((word) => (initialisms.has(word) ? word.toUpperCase() : word)).join(' ')
   return title === '' ? name : title.charAt(0).toUpperCase() + title.slice(1)
 }
 
 export const bothNames = (registry: Registry, field: Field): Html =>
   html`${fieldTitle(registry, field)} <code class="raw">${field.name}</code>`
 
-/** Fields that name a row, by preference. */
 const usual = [['name'], ['title'], ['first_name', 'last_name'], ['label'], ['code'], ['slug']]
 
 /** The fields that form the label of a row; none if it has no text field. */
@@ -42,8 +41,8 @@ export const labelFields = (resource: Resource): readonly string[] => {
 const maxLength = 80
 
 export const rowLabel = (resource: Resource, row: RowValues): string => {
-  const words = labelFields(resource).map((name) => String(row[name] ?? '').trim())
-  const label = words.filter(Boolean).join(' ')
+  const parts = labelFields(resource).map((name) => String(row[name] ?? '').trim())
+  const label = parts.filter(Boolean).join(' ')
   if (label === '') return `#${row['id']}`
   return label.length > maxLength ? `${cut(label, 0, maxLength)}…` : label
 }
@@ -54,15 +53,15 @@ export type Labels = (target: Resource, id: unknown) => string | undefined
 export const readLabels = async (
   { storage, registry }: { readonly storage: Storage; readonly registry: Registry },
   fields: readonly Field[],
-  valuesOf: (field: Field) => readonly unknown[],
+  readValues: (field: Field) => readonly unknown[],
 ): Promise<Labels> => {
   const labels = new Map<Resource, Map<number, string>>()
   for (const target of new Set(fields.flatMap((field) => referencedResource(registry, field) ?? []))) {
-    const values = fields.filter(({ references }) => references === target.path).flatMap(valuesOf)
+    const values = fields.filter(({ references }) => references === target.path).flatMap(readValues)
     const ids = new Set(values.filter((value) => value !== null).map(Number))
     const wanted = [...ids].filter(Number.isSafeInteger)
-    const found = wanted.length === 0 ? [] : await storage.table(target).excerpts(wanted, labelFields(target))
-    labels.set(target, new Map(found.map((row) => [Number(row['id']), rowLabel(target, row)])))
+    const rows = wanted.length === 0 ? [] : await storage.table(target).excerpts(wanted, labelFields(target))
+    labels.set(target, new Map(rows.map((row) => [Number(row['id']), rowLabel(target, row)])))
   }
   return (target, id) => labels.get(target)?.get(Number(id))
 }

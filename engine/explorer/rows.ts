@@ -11,9 +11,9 @@ const pageHead = '{"data":['
 
 export const findRow = async (storage: Storage, resource: Resource, segment: string) => {
   const { id, text } = parseId(segment)
-  const found = id === undefined ? undefined : await storage.table(resource).get(id)
-  if (id === undefined || !found) throw rowNotFound(resource.name, text)
-  return { id, tag: found.tag, row: JSON.parse(String(found.body)) as RowValues }
+  const stored = id === undefined ? undefined : await storage.table(resource).get(id)
+  if (id === undefined || !stored) throw rowNotFound(resource.name, text)
+  return { id, tag: stored.tag, row: JSON.parse(String(stored.body)) as RowValues }
 }
 
 export const eachRow = async (page: CachedBody | StreamedBody, take: (row: RowValues) => unknown): Promise<number> => {
@@ -29,7 +29,6 @@ export const eachRow = async (page: CachedBody | StreamedBody, take: (row: RowVa
   return total
 }
 
-/** The number of rows that match a query, and the id of the first. */
 export const countRows = async (storage: Storage, resource: Resource, query: ListQuery, caller?: Caller) => {
   let first: number | undefined
   const page = await storage.table(resource).list({ ...query, page: { limit: 1, offset: 0n } }, caller)

@@ -41,12 +41,12 @@ const labelCell = ({ registry, resource }: TableView, row: ShownRow, url: string
     if (isExcerpt(value)) return value.text.trim() === '' ? [] : [marked(value.text, value.ranges, 0, 80)]
     return value === null ? [] : [String(value)]
   })
-  const found = resource.fields.flatMap((field) => {
+  const matches = resource.fields.flatMap((field) => {
     const value = row[field.name]
     return isExcerpt(value) && value.ranges.length > 0 ? [{ field, value }] : []
   })
-  const [first] = found
-  const isInLabel = found.some(({ field }) => labelFields(resource).includes(field.name))
+  const [first] = matches
+  const isInLabel = matches.some(({ field }) => labelFields(resource).includes(field.name))
   const where = !isInLabel && first && matchIn(fieldTitle(registry, first.field), first.value)
   return html`<th scope="row" class="label"><a href="${url}"><bdi>${parts.length > 0 ? joined(parts, ' ') : `#${row['id']}`}</bdi></a>${where}</th>`
 }
@@ -79,7 +79,6 @@ export const rowsTable = (view: TableView, rows: readonly ShownRow[]): Html => {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table class="ids-${width}"><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody></table></div>`
 }
 
-/** The form that chooses columns; the address has the choice. */
 export const columnChooser = ({ registry, resource, query }: TableView, hidden: readonly Html[]): Html | undefined => {
   const fields = columnFields(resource)
   if (fields.length < 2) return undefined

@@ -130,7 +130,6 @@ interface Counted {
 /** How long a page waits for its counts, and how long a request for them, in milliseconds. */
 const [inlineMs, laterMs] = [400, 10_000]
 
-/** Makes the page of a resource, and that of its filters with the counts of their values. */
 export const tablePage = (service: layout.ExplorerService, resource: Resource) => {
   const { registry, storage, writes } = service
   const parse = listQueryParser(resource)
@@ -184,7 +183,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const filters = filterPanel(view, counted?.filters)
     const more = html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`
     const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}`
-    const body = html`${ignored.map((words) => html`<p class="notice">${words}</p>`)}
+    const body = html`${ignored.map((message) => html`<p class="notice">${message}</p>`)}
       ${chosenFilters(view)}
       ${rows.length > 0 ? rowsTable(view, rows) : empty(resource, query, total)}
       ${pager(resource, query, total, page.next)}

@@ -1,7 +1,9 @@
 /** Reads the query of a table page from its query string; forms send empty inputs, names of rows and page numbers too. */
 import { parametersInvalid } from '../contract/errors.js'
+import { queryIssue } from '../contract/issues.js'
 import { type listQueryParser, queryParameters } from '../contract/parameters.js'
-import { defaultListQuery, possibleConditions } from '../descriptor/listQuery.js'
+import { listParameters } from '../descriptor/listParameters.js'
+import { defaultListQuery } from '../descriptor/listQuery.js'
 import { didYouMean } from '../descriptor/nearest.js'
 import { filterFields, type Resource } from '../descriptor/registry.js'
 import type { choicesPage } from './choices.js'
@@ -33,19 +35,15 @@ const columnsIn = (resource: Resource, values: readonly string[]): readonly stri
   const known = columnFields(resource).map(({ name }) => name)
   const chosen = values.flatMap((value) => value.split(',')).filter(Boolean)
   const wrong = chosen.filter((name) => !known.includes(name))
-  const issue = (name: string) => ({
-    type: 'enum',
-    loc: ['query', columnsParameter(resource)],
-    msg: `There is no column "${name}"${didYouMean(name, known)}`,
-  })
+  const issue = (name: string) =>
+    queryIssue('enum', columnsParameter(resource), `There is no column "${name}"${didYouMean(name, known)}`, name)
   if (wrong.length > 0) throw parametersInvalid(wrong.map(issue))
   const columns = known.filter((name) => chosen.includes(name))
   return columns.length === 0 || columns.length === known.length ? undefined : columns
 }
 
 const ignoredIn = (resource: Resource, sent: Iterable<string>): string[] => {
-  const conditions = possibleConditions(resource).map(({ parameter }) => parameter)
-  const known = ['q', 'sort', 'limit', 'offset', 'after', columnsParameter(resource), ...conditions]
+  const known = [...listParameters(resource).keys(), columnsParameter(resource)]
   const unknown = [...new Set(sent)].filter((name) => !known.includes(name) && name !== pageParameter(resource))
   return unknown.map((name) => `Unknown parameter "${name}" was ignored${didYouMean(name, known) || '.'}`)
 }

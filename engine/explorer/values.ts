@@ -58,7 +58,6 @@ const textCell = (field: Field, excerpt: Excerpt, url: string): Html => {
   return html`<td class="text">${toned(field, text, shown)}</td>`
 }
 
-/** A value in a cell of a table; of a text, its excerpt. */
 export const renderCell = (field: Field, value: Value | Excerpt, shown: Shown): Html => {
   if (field.redacted) return html`<td>${redacted}</td>`
   const number = isNumeric(field) && html` class="number"`

@@ -4,7 +4,9 @@ import type { Context } from 'koa'
 import bodyParser from 'koa-bodyparser'
 import * as errors from '../contract/errors.js'
 import { invalidKeyIssue } from '../contract/headers.js'
-import { bodyIssue, bodyLimit } from '../contract/rowBody.js'
+import { bodyIssue } from '../contract/issues.js'
+import { bodyLimit } from '../contract/rowBody.js'
+import { shorten } from '../descriptor/violations.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
 
 /** Digests have one length, so comparing two takes the same time whatever was sent. */
@@ -24,7 +26,7 @@ export const writeGuard = (token: string | undefined): ((authorization: string |
 const mergePatchType = 'application/merge-patch+json'
 export const patchTypes = [mergePatchType, 'application/json']
 
-const refuse = (type: string, msg: string): errors.HttpError => errors.bodyInvalid([bodyIssue(type, msg)])
+const rejectBody = (type: string, msg: string): errors.HttpError => errors.bodyInvalid([bodyIssue(type, msg)])
 
 /**
  * koa-bodyparser limits and inflates the body but replaces invalid UTF-8. So it reads the bytes as Latin-1, which keeps
@@ -41,11 +43,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 const checkContentType = ({ request }: Context, allowed: readonly string[]): void => {
   const type = request.type.trim().toLowerCase()
   if (!allowed.includes(type)) {
-    const sent = type === '' ? 'none' : `"${errors.shorten(type)}"`
-    throw refuse('content_type', `Content-Type must be ${allowed.join(' or ')}, but is ${sent}.`)
+    const sent = type === '' ? 'none' : `"${shorten(type)}"`
+    throw rejectBody('content_type', `Content-Type must be ${allowed.join(' or ')}, but is ${sent}.`)
   }
   if (!/^(?:utf-?8)?$/i.test(request.charset)) {
-    throw refuse('content_type', 'The body must be JSON in UTF-8; leave out the charset or send charset=utf-8.')
+    throw rejectBody('content_type', 'The body must be JSON in UTF-8; leave out the charset or send charset=utf-8.')
   }
 }
 
@@ -53,7 +55,7 @@ const checkContentEncoding = ({ req: { headers } }: Context): void => {
   const encoding = headers['content-encoding']?.trim().toLowerCase()
   if (encoding === undefined) return
   if (!['br', 'gzip', 'deflate', 'identity'].includes(encoding)) {
-    throw refuse('content_encoding', 'Content-Encoding must be br, gzip or deflate; or leave it out.')
+    throw rejectBody('content_encoding', 'Content-Encoding must be br, gzip or deflate; or leave it out.')
   }
   // Encodings are case-insensitive, but koa-bodyparser knows only their lower-case names.
   headers['content-encoding'] = encoding
@@ -76,7 +78,7 @@ const readBody = async (ctx: Context): Promise<Buffer> => {
     await Promise.race([readBytes(ctx, async () => {}), responseClosed(ctx)])
   } catch (error) {
     if ((error as { status?: number }).status === 413) throw errors.payloadTooLarge(bodyLimit)
-    throw refuse('body_read', 'The body could not be read as its Content-Encoding and Content-Length describe it.')
+    throw rejectBody('body_read', 'The body could not be read as its Content-Encoding and Content-Length describe it.')
   }
   return Buffer.from(ctx.request.rawBody ?? '', 'latin1')
 }
@@ -105,19 +107,19 @@ export const readJson = async (ctx: Context, types: readonly string[] = ['applic
   checkContentType(ctx, types)
   checkContentEncoding(ctx)
   const bytes = await readBody(ctx)
-  if (bytes.length === 0) throw refuse('missing', 'The body is missing; send a JSON object.')
+  if (bytes.length === 0) throw rejectBody('missing', 'The body is missing; send a JSON object.')
   if (bytes.length > scannedBytes && hasTooManyValues(bytes))
-    throw refuse('too_long', `The body has more than ${maxValues} values; send the fields of one row.`)
+    throw rejectBody('too_long', `The body has more than ${maxValues} values; send the fields of one row.`)
   let source: string
   try {
     source = utf8.decode(bytes)
   } catch {
-    throw refuse('string_unicode', 'The body is not valid UTF-8.')
+    throw rejectBody('string_unicode', 'The body is not valid UTF-8.')
   }
   try {
     return { value: JSON.parse(source) as unknown, source }
   } catch {
-    throw refuse('json_invalid', `The body is not valid JSON: ${jsonErrorPlace(source)}.`)
+    throw rejectBody('json_invalid', `The body is not valid JSON: ${jsonErrorPlace(source)}.`)
   }
 }
 

@@ -2,9 +2,9 @@
 import type { Middleware } from 'koa'
 import * as errors from '../contract/errors.js'
 import { keyReused, replayedHeader } from '../contract/headers.js'
+import { conflictIssue, constraintIssue } from '../contract/issues.js'
 import type { Operation, ResourceOperation, WriteOperation } from '../contract/operations.js'
 import { itemIdParser, listQueryParser } from '../contract/parameters.js'
-import { conflictIssue, refusedIssue } from '../contract/rowBody.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
 import type { RowId } from '../descriptor/integers.js'
 import { currentStamps, type Registry, type Resource, type RowValues } from '../descriptor/registry.js'
@@ -135,13 +135,13 @@ const storedRow = (
   { id = 0, values = {}, issues = [] }: { id?: RowId; values?: RowValues; issues?: readonly errors.Issue[] },
 ) => {
   if ('id' in outcome) return outcome
-  if ('refused' in outcome) throw errors.bodyInvalid([refusedIssue(resource, outcome.refused, values)])
+  if ('refused' in outcome) throw errors.bodyInvalid([constraintIssue(resource, outcome.refused, values)])
   if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
   if ('isMissing' in outcome) throw errors.rowNotFound(resource.name, String(id))
   if ('current' in outcome) throw errors.preconditionFailed(`"${rowTag(outcome.current)}"`)
   if ('referencing' in outcome) throw errors.referenced(resource.name, outcome.referencing)
-  const found = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, values))
-  throw errors.bodyInvalid([...issues, ...found])
+  const conflicts = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, values))
+  throw errors.bodyInvalid([...issues, ...conflicts])
 }
 
 const sendStored = (ctx: AppContext, status: number, { body, replayed }: { body: Buffer; replayed: boolean }): void => {
@@ -155,7 +155,7 @@ const sendStored = (ctx: AppContext, status: number, { body, replayed }: { body:
 }
 
 /** Nothing is stored beside a table of another program. */
-const refuseKey = ({ req }: AppContext, { existing }: Resource): void => {
+const rejectKey = ({ req }: AppContext, { existing }: Resource): void => {
   if (existing && req.headers['idempotency-key'] !== undefined) throw errors.keysNotSupported()
 }
 
@@ -164,7 +164,7 @@ const create = (service: Service, { resource, readBody }: WriteOperation): Handl
   const checkToken = writeGuard(service.token)
   return async (ctx) => {
     checkToken(ctx.get('Authorization'))
-    refuseKey(ctx, resource)
+    rejectKey(ctx, resource)
     const { value, source } = await readJson(ctx)
     const { values, issues } = readBody(value, source)
     const idempotencyKey = readIdempotencyKey(ctx, source, issues)
@@ -186,7 +186,7 @@ const existingRow = ({ storage, token }: Service, resource: Resource) => {
   const parseItemId = itemIdParser(errors.bodyInvalid)
   return async (ctx: AppContext): Promise<{ id: RowId; ifMatch: readonly string[] | undefined }> => {
     checkToken(ctx.get('Authorization'))
-    refuseKey(ctx, resource)
+    rejectKey(ctx, resource)
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
     const ifMatch = allowedTags(ctx)
     const key = ctx.req.headers['idempotency-key'] as string | undefined

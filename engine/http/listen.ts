@@ -7,7 +7,7 @@ import { methodNotAllowed } from '../contract/errors.js'
 import { batchPerTick } from '../process/batchPerTick.js'
 import type { App } from './app.js'
 import { probeClient, trackConnections } from './connections.js'
-import { type ParserError, parserError, refusalSender, requestError } from './refusals.js'
+import { type ParserError, parserError, rejectRequests, requestError } from './rejectRequests.js'
 
 const serverAddress = (server: Server): string => {
   const { address, family, port } = server.address() as AddressInfo
@@ -28,7 +28,7 @@ interface Limits {
 
 const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, given: Limits): Server => {
   const { sendTimeout = sendTimeoutMs, keepAliveMs: keepAliveTimeout = defaultKeepAliveMs, maxIdle } = given
-  const refuse = refusalSender(logRequest)
+  const reject = rejectRequests(logRequest)
 
   const handleInBatches = batchPerTick<ServerResponse>((responses) => {
     for (const response of responses) {
@@ -50,7 +50,7 @@ const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, give
     const error = requestError(request)
     if (error) {
       connection.isRefused = true
-      refuse.toRequest(response, error, error.message)
+      reject.toRequest(response, error, error.message)
     } else connections.add(response)
   }
 
@@ -72,10 +72,10 @@ const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, give
     if (response && !response.req.complete) {
       // One response per request: the client would take a second one for the response to its next request.
       if (response.headersSent) socket.destroy()
-      else refuse.toRequest(response, parserError(error, true), reason)
+      else reject.toRequest(response, parserError(error, true), reason)
       return
     }
-    afterEarlierResponses(socket, () => refuse.toSocket(socket, parserError(error, false), reason))
+    afterEarlierResponses(socket, () => reject.toSocket(socket, parserError(error, false), reason))
   }
 
   const limits = {
@@ -110,7 +110,7 @@ const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, give
     // Node has let go of the connection, on which earlier responses may still be sent.
     socket.on('drain', () => connections.of(socket).current?.emit('drain'))
     socket.setTimeout(sendTimeout, () => socket.destroy())
-    afterEarlierResponses(socket, () => refuse.toSocket(socket, error, error.message, request))
+    afterEarlierResponses(socket, () => reject.toSocket(socket, error, error.message, request))
   })
   return server
 }

@@ -143,8 +143,8 @@ const registerHealth = ({ storage, folder }: Measured): void => {
       name,
       help,
       async () => {
-        const found = await statfs(folder).catch(() => undefined)
-        return found ? [[{}, blocks(found) * found.bsize] as const] : []
+        const stats = await statfs(folder).catch(() => undefined)
+        return stats ? [[{}, blocks(stats) * stats.bsize] as const] : []
       },
       [],
       'first',

@@ -99,22 +99,33 @@ for (const [name, args, status, message] of rejected) {
   })
 }
 
-test('migrate sets a database up, does nothing the second time, and counts again on request', async () => {
-  const file = join(folder, 'migrated.sqlite')
-  const migrate = (args = '', url = `sqlite:${file}`) => call('migrate', args, { DATABASE_URL: url })
-  const match = /^The stored counts of all \d+ tables match/m
+const file = join(folder, 'migrated.sqlite')
+const migrate = (args = '', url = `sqlite:${file}`) => call('migrate', args, { DATABASE_URL: url })
+const match = /^The stored counts of all \d+ tables match/m
+
+test('migrate creates no file', async () => {
   const advice = `There is no database file ${file}; npm start creates it. Check DATABASE_URL.\n`
   assert.equal(await migrate(), { status: 1, stdout: '', stderr: advice })
   assert.not.ok(existsSync(file))
+  assert.is((await migrate('', 'sqlite::memory:')).status, 1)
+})
+
+test('migrate sets a database up', async () => {
   writeFileSync(file, '')
   const first = await migrate()
   assert.is(first.status, 0)
   assert.match(first.stderr, /^A service that runs on this database answers 503 for each table that no longer fits/)
   assert.match(first.stdout, /^Database: sqlite:\S+migrated\.sqlite\nDone: .*^Done: create the table employees\.$/ms)
   assert.match(first.stdout, match)
+})
+
+test('migrate does nothing the second time', async () => {
   const second = await migrate()
   assert.match(second.stdout, /^The database is up to date\.$/m)
   assert.is(second.stderr, '')
+})
+
+test('migrate counts again on request', async () => {
   const other = new Database(file)
   other.exec(`update registry_tables set rows = 7 where name = 'employees'`)
   other.close()
@@ -126,7 +137,6 @@ test('migrate sets a database up, does nothing the second time, and counts again
   assert.is(counted.status, 0)
   assert.match(counted.stdout, /differed from its rows; counted again\.$/m)
   assert.match((await migrate()).stdout, match)
-  assert.is((await migrate('', 'sqlite::memory:')).status, 1)
 })
 
 /** Starts a script with its own temporary folder, interrupts it once it has files there, and returns the remaining files. */

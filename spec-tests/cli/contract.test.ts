@@ -12,7 +12,7 @@ import { boolean, date, integer, now, number, text, timestamp, today } from '../
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { product } from '../../product.js'
 
-const documentOf = (registry: Registry, served = product): Json =>
+const makeDocument = (registry: Registry, served = product): Json =>
   JSON.parse(createDocuments(served, deriveOperations(registry)).openapi.toString()) as Json
 
 const test = suite('the contract')
@@ -42,7 +42,7 @@ const original: Descriptors = {
   },
 }
 
-const registryOf = (descriptors: Descriptors): Registry =>
+const makeRegistry = (descriptors: Descriptors): Registry =>
   Object.entries(descriptors).map(([path, descriptor]) => resourceFrom(path, descriptor, []))
 
 /** Changes properties of the books. */
@@ -149,10 +149,10 @@ const changes: [change: (before: Descriptors) => Descriptors, ...expected: strin
 const isWording = ({ rule }: Difference): boolean =>
   rule === 'description-changed' || rule === 'example-changed' || rule === 'order-changed'
 
-const summaryOf = ({ rule, subject, breaks }: Difference): string =>
+const summarize = ({ rule, subject, breaks }: Difference): string =>
   [`${rule} ${subject}`, ...breaks.map(({ audience }) => audience)].join(': ')
 
-const before = documentOf(registryOf(original))
+const before = makeDocument(makeRegistry(original))
 
 /** The rules that a test has met. */
 const met = new Set<string>()
@@ -163,11 +163,11 @@ const compare = (one: Json, other: Json): Difference[] => {
 }
 
 const structural = (differences: readonly Difference[]): string[] =>
-  differences.filter((one) => !isWording(one)).map(summaryOf)
+  differences.filter((one) => !isWording(one)).map(summarize)
 
 for (const [n, [change, ...expected]] of changes.entries()) {
   test(`change ${n + 1} of a descriptor: ${expected.join(', ') || 'nothing but sentences'}`, () => {
-    const after = documentOf(registryOf(change(original)))
+    const after = makeDocument(makeRegistry(change(original)))
     const differences = compare(before, after)
     assert.equal(structural(differences).toSorted(), expected.toSorted())
     for (const one of differences.filter(isWording)) assert.equal(one.breaks, [])
@@ -243,7 +243,7 @@ for (const [where, value, ...expected] of edits) {
 }
 
 type Spec = Descriptor['fields'][string]
-const withField = (spec: Spec) => documentOf(registryOf(fields({ extra: spec })(original)))
+const withField = (spec: Spec) => makeDocument(makeRegistry(fields({ extra: spec })(original)))
 
 /** Rules and kinds of a field that change. A stricter one breaks writers, a looser one readers, and some break both. */
 const ruled: Record<'stricter' | 'looser' | 'other', [rule: string, before: Spec, after: Spec][]> = {
@@ -295,28 +295,28 @@ for (const [how, pairs] of Object.entries(ruled)) {
 
 test('a oneOf field that becomes required is one change', () => {
   const state = fields({ state: text({ oneOf: ['a', 'b'] }) })(original)
-  const differences = compare(documentOf(registryOf(state)), documentOf(registryOf(require('state')(state))))
+  const differences = compare(makeDocument(makeRegistry(state)), makeDocument(makeRegistry(require('state')(state))))
   assert.equal(structural(differences), ['became-required Book.state', 'became-required BookCreate.state: writers'])
 })
 
 test('updates and deletes that are removed, and fields that can no longer be changed, break writers', () => {
   const update = ['title', 'subtitle', 'status']
-  const open = documentOf(registryOf(books({ update, delete: true })(original)))
-  const narrower = documentOf(registryOf(books({ update: ['title', 'status'], delete: true })(original)))
-  assert.equal(compare(before, open).map(summaryOf), [
+  const open = makeDocument(makeRegistry(books({ update, delete: true })(original)))
+  const narrower = makeDocument(makeRegistry(books({ update: ['title', 'status'], delete: true })(original)))
+  assert.equal(compare(before, open).map(summarize), [
     'operation-added PATCH /v1/books/{item_id}',
     'operation-added DELETE /v1/books/{item_id}',
   ])
-  assert.equal(compare(open, before).map(summaryOf), [
+  assert.equal(compare(open, before).map(summarize), [
     'operation-removed PATCH /v1/books/{item_id}: writers',
     'operation-removed DELETE /v1/books/{item_id}: writers',
   ])
-  assert.equal(compare(open, narrower).map(summaryOf), ['field-removed BookUpdate.subtitle: writers'])
+  assert.equal(compare(open, narrower).map(summarize), ['field-removed BookUpdate.subtitle: writers'])
 })
 
 test('an object that no longer allows other properties breaks writers', () => {
   const closed = edited(before, ['components', 'schemas', 'BookCreate', 'additionalProperties'], true)
-  assert.equal(compare(closed, before).map(summaryOf), ['closed BookCreate: writers'])
+  assert.equal(compare(closed, before).map(summarize), ['closed BookCreate: writers'])
 })
 
 /** The places of all values in a document. */
@@ -326,7 +326,7 @@ const placesIn = (value: unknown, at: readonly string[] = []): (readonly string[
     : [at]
 
 test('no change of the document goes unnoticed, wherever it is', () => {
-  const document = documentOf(registryOf({ authors: { ...(original['authors'] as Descriptor), create: true } }))
+  const document = makeDocument(makeRegistry({ authors: { ...(original['authors'] as Descriptor), create: true } }))
   const places = placesIn(document).filter((at) => at.length > 0)
   assert.ok(places.length > 500)
   for (const at of places) {
@@ -337,7 +337,7 @@ test('no change of the document goes unnoticed, wherever it is', () => {
 
 test('another order of properties is a difference that breaks nobody', () => {
   const { openapi, ...rest } = before
-  assert.equal(compare(before, { ...rest, openapi }).map(summaryOf), ['order-changed the document'])
+  assert.equal(compare(before, { ...rest, openapi }).map(summarize), ['order-changed the document'])
 })
 
 test('every rule is in a table above', () => {

@@ -30,55 +30,80 @@ const described = async (...statements: readonly string[]) => {
 const test = suite('introspect')
 
 /** What is described of a table, without what is false or absent. */
-const fieldsOf = (fields: readonly object[] | undefined) =>
+const withoutFalse = (fields: readonly object[] | undefined) =>
   fields?.map((field) => Object.fromEntries(Object.entries(field).filter(([, value]) => value !== false)))
 
-test('types, names, required values, lengths, references and unique values are taken over', async () => {
-  const { resources, notes } = await described(
-    `create table depots (${idType}, name varchar(40) not null unique)`,
-    `create table "PartType" ("PartTypeId" integer ${server ? 'generated always as identity ' : ''}primary key, "Weight in kg" ${server ? 'numeric' : 'real'}, "depotID" integer references depots (id), "limit" integer, "Id" text, unique ("depotID", "Id"))`,
-  )
-  assert.equal(notes, [])
+const depots = await described(
+  `create table depots (${idType}, name varchar(40) not null unique)`,
+  `create table "PartType" ("PartTypeId" integer ${server ? 'generated always as identity ' : ''}primary key, "Weight in kg" ${server ? 'numeric' : 'real'}, "depotID" integer references depots (id), "limit" integer, "Id" text, unique ("depotID", "Id"))`,
+)
+const tasks = await described(
+  ...(server ? [`create type mood as enum ('sad', 'it''s fine')`] : []),
+  `create table tasks (${idType}, state text not null default 'open' check (state in ('open', 'it''s done')), level integer check (level in (1, 2)),
+      due date, done boolean not null default false, seen ${server ? 'timestamp not null default now()' : 'datetime not null default current_timestamp'},
+      mood ${server ? 'mood' : 'text'}, size integer default 3, api_token text not null, password_hash text, rank integer generated always as (level * 2) stored)`,
+)
+
+const tables = { partType: depots.resources[0], depots: depots.resources[1], tasks: tasks.resources[0] }
+
+const fieldCases: readonly (readonly [fact: string, table: keyof typeof tables, field: object])[] = [
+  ['a column of another name', 'partType', { name: 'weight_in_kg', column: 'Weight in kg', kind: 'number' }],
+  [
+    'a foreign key is a reference and a filter',
+    'partType',
+    { name: 'depot_id', column: 'depotID', kind: 'integer', references: 'depots', filter: true },
+  ],
+  ['the name of a parameter', 'partType', { name: 'limit_column', column: 'limit', kind: 'integer' }],
+  ['unique within a column', 'partType', { name: 'id_column', column: 'Id', kind: 'text', unique: ['depot_id'] }],
+  [
+    'a length, NOT NULL and UNIQUE',
+    'depots',
+    { name: 'name', kind: 'text', maxLength: 40, isRequired: true, unique: true },
+  ],
+  [
+    'a check of texts',
+    'tasks',
+    { name: 'state', kind: 'text', isRequired: true, oneOf: ['open', "it's done"], default: 'open', filter: true },
+  ],
+  ['a check of integers', 'tasks', { name: 'level', kind: 'integer', oneOf: [1, 2], filter: true }],
+  ['a date', 'tasks', { name: 'due', kind: 'date' }],
+  ['a boolean', 'tasks', { name: 'done', kind: 'boolean', isRequired: true }],
+  ['the current time', 'tasks', { name: 'seen', kind: 'timestamp', isRequired: true, default: now }],
+  [
+    'an enumeration',
+    'tasks',
+    { name: 'mood', kind: 'text', ...(server && { oneOf: ['sad', "it's fine"], filter: true }) },
+  ],
+  ['a default', 'tasks', { name: 'size', kind: 'integer', default: 3 }],
+  ['a token', 'tasks', { name: 'api_token', kind: 'text', redacted: true }],
+  ['a password', 'tasks', { name: 'password_hash', kind: 'text', redacted: true }],
+  ['a generated column', 'tasks', { name: 'rank', kind: 'integer', managed: true }],
+]
+
+for (const [fact, table, field] of fieldCases) {
+  test(`a column becomes a field: ${fact}`, () => {
+    const fields = withoutFalse(tables[table]?.fields) ?? []
+    assert.equal(
+      fields.find(({ name }) => name === (field as { name: string }).name),
+      field,
+    )
+    assert.is(fields.length, fieldCases.filter(([, other]) => other === table).length)
+  })
+}
+
+test('a table becomes a resource with the path and the id of the table', () => {
   assert.equal(
-    resources.map(({ path, table, existing, create, fields }) => [path, table, existing, create, fieldsOf(fields)]),
+    depots.resources.map(({ path, table, existing, create }) => [path, table, existing, create]),
     [
-      [
-        ...['part-type', 'PartType', { idColumn: 'PartTypeId' }, true],
-        [
-          { name: 'weight_in_kg', column: 'Weight in kg', kind: 'number' },
-          { name: 'depot_id', column: 'depotID', kind: 'integer', references: 'depots', filter: true },
-          { name: 'limit_column', column: 'limit', kind: 'integer' },
-          { name: 'id_column', column: 'Id', kind: 'text', unique: ['depot_id'] },
-        ],
-      ],
-      [
-        ...['depots', 'depots', { idColumn: 'id' }, true],
-        [{ name: 'name', kind: 'text', maxLength: 40, isRequired: true, unique: true }],
-      ],
+      ['part-type', 'PartType', { idColumn: 'PartTypeId' }, true],
+      ['depots', 'depots', { idColumn: 'id' }, true],
     ],
   )
 })
 
-test('dates, booleans, enumerations, checks of values and defaults become kinds, rules and defaults', async () => {
-  const { resources, notes } = await described(
-    ...(server ? [`create type mood as enum ('sad', 'it''s fine')`] : []),
-    `create table tasks (${idType}, state text not null default 'open' check (state in ('open', 'it''s done')), level integer check (level in (1, 2)),
-      due date, done boolean not null default false, seen ${server ? 'timestamp not null default now()' : 'datetime not null default current_timestamp'},
-      mood ${server ? 'mood' : 'text'}, size integer default 3, api_token text not null, password_hash text, rank integer generated always as (level * 2) stored)`,
-  )
-  assert.equal(notes, ['tasks: only the database sets "rank", so clients cannot.'])
-  assert.equal(fieldsOf(resources[0]?.fields), [
-    { name: 'state', kind: 'text', isRequired: true, oneOf: ['open', "it's done"], default: 'open', filter: true },
-    { name: 'level', kind: 'integer', oneOf: [1, 2], filter: true },
-    { name: 'due', kind: 'date' },
-    { name: 'done', kind: 'boolean', isRequired: true },
-    { name: 'seen', kind: 'timestamp', isRequired: true, default: now },
-    { name: 'mood', kind: 'text', ...(server && { oneOf: ['sad', "it's fine"], filter: true }) },
-    { name: 'size', kind: 'integer', default: 3 },
-    { name: 'api_token', kind: 'text', redacted: true },
-    { name: 'password_hash', kind: 'text', redacted: true },
-    { name: 'rank', kind: 'integer', managed: true },
-  ])
+test('what clients cannot set is noted', () => {
+  assert.equal(depots.notes, [])
+  assert.equal(tasks.notes, ['tasks: only the database sets "rank", so clients cannot.'])
 })
 
 test('checks of bounds become min and max', async () => {
@@ -86,7 +111,7 @@ test('checks of bounds become min and max', async () => {
     `create table lots (${idType}, qty integer not null check (qty between 1 and 100), rank integer check (rank > 0), price ${server ? 'double precision' : 'real'} check (price >= 0.5),
       level integer check (level >= -5 and level < 5), day date check (day >= '2020-01-01'), weight ${server ? 'double precision' : 'real'} check (weight > 0), check (qty <= rank))`,
   )
-  assert.equal(fieldsOf(resources[0]?.fields), [
+  assert.equal(withoutFalse(resources[0]?.fields), [
     { name: 'qty', kind: 'integer', isRequired: true, min: 1, max: 100 },
     { name: 'rank', kind: 'integer', min: 1 },
     { name: 'price', kind: 'number', min: 0.5 },
@@ -137,7 +162,7 @@ if (!server) {
       `create table films (${idType}, release_year year not null, rating score, shown datetime, seen datetime, day date, rest string, empty year)`,
       `insert into films values (1, 2006, 4.5, '2026-03-01 09:30:00', 1772357400, 20260301, 'a text', null), (2, '2007', 4, null, null, null, 7, null)`,
     )
-    assert.equal(fieldsOf(resources[0]?.fields), [
+    assert.equal(withoutFalse(resources[0]?.fields), [
       { name: 'release_year', kind: 'integer', isRequired: true },
       { name: 'rating', kind: 'number' },
       { name: 'shown', kind: 'timestamp' },

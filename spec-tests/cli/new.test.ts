@@ -124,17 +124,26 @@ for (const [path, name] of Object.entries(names)) {
   })
 }
 
-test('demo rows have unique values, existing references, and JSON where the name asks for it', () => {
-  const given = 'code:text!,unique employee_id:employees!,unique parent_id:courses extra_json:text!'
-  const resource = resourceWith(...given.split(' '))
-  const rows = demoRows(resource, office, 50)
+const courseFields = 'code:text!,unique employee_id:employees!,unique parent_id:courses extra_json:text!'.split(' ')
+const courseRows = () => demoRows(resourceWith(...courseFields), office, 50)
+
+test('demo rows have unique values where a field asks for them', () => {
+  const rows = courseRows()
   assert.ok(rows.length >= 12)
   for (const name of ['code', 'employee_id']) assert.is(new Set(rows.map((row) => row[name])).size, rows.length)
+})
+
+test('demo rows reference existing rows', () => {
   const employees = new Set(office.find(({ path }) => path === 'employees')?.demo.map(({ id }) => id))
-  for (const row of rows) {
-    assert.ok(employees.has(row['employee_id'] as number))
-    assert.type(JSON.parse(String(row['extra_json'])), 'object')
-  }
+  for (const row of courseRows()) assert.ok(employees.has(row['employee_id'] as number))
+})
+
+test('demo rows have JSON where the name of a field asks for it', () => {
+  for (const row of courseRows()) assert.type(JSON.parse(String(row['extra_json'])), 'object')
+})
+
+test('a file of demo rows has the rows', () => {
+  const rows = courseRows()
   assert.equal(JSON.parse(seedsText(rows)), rows)
 })
 
@@ -147,7 +156,7 @@ test('there are no demo rows if a required reference has none to name', () => {
 // The office, whose files the command adds to.
 const command = officeFile('cli/new.js')
 const root = join(dirname(command), '..', '..', '..')
-const filesOf = () =>
+const listFiles = () =>
   ['resources', 'seeds'].flatMap((name) => (existsSync(join(root, name)) ? readdirSync(join(root, name)) : []))
 
 /** A command line, and what it prints when it is refused. */
@@ -161,14 +170,14 @@ const refusedCommands: [args: string, message: string][] = [
 ]
 for (const [args, message] of refusedCommands) {
   test(`new ${args} is refused, and nothing is written`, async () => {
-    const before = filesOf()
+    const before = listFiles()
     assert.equal(await callCommand(command, args.split(' ')), { status: 2, stdout: '', stderr: `${message}\n` })
-    assert.equal(filesOf(), before)
+    assert.equal(listFiles(), before)
   })
 }
 
 test('what the descriptors forbid is refused as a start would refuse it, and nothing is written', async () => {
-  const before = filesOf()
+  const before = listFiles()
   const args = 'health id:text limit:integer hash:text!,redacted --table employees --name Employee'
   const { status, stderr } = await callCommand(command, args.split(' '))
   assert.is(status, 1)
@@ -176,7 +185,7 @@ test('what the descriptors forbid is refused as a start would refuse it, and not
   for (const part of ['"health" is reserved', '"id"', '"limit"', '"hash"', 'table "employees"', 'name "Employee"']) {
     assert.ok(stderr.includes(part), stderr)
   }
-  assert.equal(filesOf(), before)
+  assert.equal(listFiles(), before)
 })
 
 test('a file that exists is never overwritten', async () => {
@@ -186,7 +195,7 @@ test('a file that exists is never overwritten', async () => {
   assert.is(status, 1)
   assert.match(stderr, /seeds\/gadgets\.json/)
   assert.is(readFileSync(seeds, 'utf8'), '[]\n')
-  assert.not.ok(filesOf().includes('gadgets.ts'))
+  assert.not.ok(listFiles().includes('gadgets.ts'))
   rmSync(seeds)
 })
 
@@ -202,7 +211,7 @@ const odd = [
   `${name60('p')} ${name60('x')}:employees! ${name60('y')}:text!,unique ${name60('z')}:text!,filter=日本語日本語日本語日本語日本語日本語 --create`,
 ]
 
-test('odd resources: formatted, valid, served, and a create of each succeeds', async () => {
+test('odd resources are valid, and the service that has them accepts a create of each', async () => {
   const project = projectCopy()
   for (const args of odd) {
     const about = `It's a "sink", described by a sentence ${'that is very long '.repeat(5)}`

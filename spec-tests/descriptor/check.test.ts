@@ -220,7 +220,7 @@ interface Reported {
   readonly column: number | null
   readonly message: string
 }
-const lineOf = ({ file, line, column, message }: Reported): string =>
+const formatLine = ({ file, line, column, message }: Reported): string =>
   `${[file, line, column].filter((part) => part !== null).join(':')}: ${message}`
 
 /** Renames a property in the first of the demo rows. */
@@ -229,14 +229,22 @@ const misspellSeed = ({ read, write }: ProjectCopy): void =>
 
 const test = suite('check')
 
-test('an empty folder is one mistake; a single resource has its own sentence, and may import from resources/shared/', async () => {
+const emptyProject = (): ProjectCopy => {
   const project = projectCopy()
   for (const folder of ['resources', 'seeds']) {
     rmSync(join(project.path, folder), { recursive: true })
     mkdirSync(join(project.path, folder))
   }
+  return project
+}
+
+test('an empty folder is one error', async () => {
   const empty = 'resources/: is empty; add a resource file, such as resources/customers.ts\n\n1 error in 1 file.\n'
-  assert.equal(await project.run('npm run check'), { status: 1, output: empty })
+  assert.equal(await emptyProject().run('npm run check'), { status: 1, output: empty })
+})
+
+test('a single resource may import from resources/shared/', async () => {
+  const project = emptyProject()
   const shared = "import { text } from '../../engine/descriptor/index.js'\n\nexport const audit = { author: text() }\n"
   project.write('resources/shared/audit.ts', shared)
   project.write('resources/notes.ts', `import { audit } from './shared/audit.js'\n${descriptor('Note', '...audit,')}`)
@@ -250,7 +258,7 @@ test('all mistakes together are reported once each, sorted by file', async () =>
   for (const [, files] of mistakes) for (const [file, content] of Object.entries(files)) project.write(file, content)
   const { status, output } = await project.run('npm run check -- --json')
   assert.is(status, 1)
-  const reported = (JSON.parse(output) as Reported[]).map(lineOf)
+  const reported = (JSON.parse(output) as Reported[]).map(formatLine)
   for (const [name, , ...problems] of mistakes) {
     for (const problem of problems) assert.ok(reported.includes(problem), `${name}\n${reported.join('\n')}`)
   }

@@ -18,22 +18,22 @@ const valid = {
 }
 const owner = { ...valid, name: 'Owner', table: 'owner_rows' }
 
-const lines = (problems: readonly FileError[]): string[] => problems.map(({ file, message }) => `${file}: ${message}`)
+const lines = (errors: readonly FileError[]): string[] => errors.map(({ file, message }) => `${file}: ${message}`)
 
-/** The problems of some descriptors, by path. */
-const problemsIn = (exported: Record<string, unknown>): string[] => {
-  const problems: FileError[] = []
+/** The errors of some descriptors, by path. */
+const errorsIn = (exported: Record<string, unknown>): string[] => {
+  const errors: FileError[] = []
   const modules = Object.entries(exported).map(([path, value]) => ({
     file: `resources/${path}.ts`,
     path,
     module: { default: value },
   }))
-  verify(modules, problems)
-  return lines(problems)
+  verify(modules, errors)
+  return lines(errors)
 }
 
-/** The problems of a descriptor in `resources/things.ts`, next to the valid `resources/owners.ts`. */
-const problemsOf = (exported: unknown, path = 'things'): string[] => problemsIn({ owners: owner, [path]: exported })
+/** The errors of a descriptor in `resources/things.ts`, next to the valid `resources/owners.ts`. */
+const errorsInThings = (exported: unknown, path = 'things'): string[] => errorsIn({ owners: owner, [path]: exported })
 const withFields = (fields: object, rest: object = {}) => ({ ...valid, fields: { title: text(), ...fields }, ...rest })
 const untyped = (value: unknown) => value as never
 const systemColumns = ['xmin', 'ctid', 'tableoid', 'cmin', 'cmax', 'xmax']
@@ -42,7 +42,7 @@ const tableNames =
   'at most 60 lower-case letters, digits and underscores, such as "books", and must not begin with sqlite_, pg_ or registry_'
 
 const kinds = 'text(), integer(), number(), boolean(), date(), timestamp()'
-const optionsOf =
+const optionList =
   'about, label, example, default, managed, onUpdate, redacted, sort, column, renamedFrom, filter, range'
 const throwing = (thrown: unknown) => () => {
   throw thrown
@@ -219,7 +219,7 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     'field "c": tones: "x" has the unknown tone "god". Did you mean "good"?',
     'field "c": tones: "y" has the unknown tone 7; it must be one of good, bad, warning, info, muted',
     'field "d": tones: "yes" must be true or false',
-    `field "e": unknown option "tones" of date(); it must be one of ${optionsOf}, unique, min, max`,
+    `field "e": unknown option "tones" of date(); it must be one of ${optionList}, unique, min, max`,
     'field "f": tones is ["good"], but it must be an object with a tone for each value, such as { Approved: \'good\' }',
   ],
   ['an empty label', withFields({ title: text() }, { label: [] }), 'label is an empty list; name fields, or remove it'],
@@ -237,8 +237,8 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
       i: integer(untyped({ required: true })),
     }),
     'field "a": unknown option "refrences" of integer(). Did you mean "references"?',
-    `field "b": unknown option "unique" of number(); it must be one of ${optionsOf}, min, max`,
-    `field "c": unknown option "constructor" of integer(); it must be one of ${optionsOf}, unique, references, onDelete, tones, oneOf, min, max`,
+    `field "b": unknown option "unique" of number(); it must be one of ${optionList}, min, max`,
+    `field "c": unknown option "constructor" of integer(); it must be one of ${optionList}, unique, references, onDelete, tones, oneOf, min, max`,
     `field "d": the options of integer() are "large", but they must be an object such as { about: '…' }`,
     'field "e": format is "day", but it must be "date" or "timestamp"',
     'field "f": filter is "yes", but it must be true or omitted',
@@ -323,43 +323,43 @@ const test = suite('descriptors')
 
 for (const [about, exported, ...messages] of cases) {
   test(`${about}: every mistake is reported`, () => {
-    assert.equal(problemsOf(exported).sort(), messages.map((message) => `resources/things.ts: ${message}`).sort())
+    assert.equal(errorsInThings(exported).sort(), messages.map((message) => `resources/things.ts: ${message}`).sort())
   })
 }
 
 test('of two files with the same table, the newer one is reported', () => {
-  const problems: FileError[] = []
+  const errors: FileError[] = []
   const file = (path: string, descriptor: object, modifiedAt: number) => ({
     file: `resources/${path}.ts`,
     path,
     modifiedAt,
     module: { default: descriptor },
   })
-  verify([file('copies', { ...owner, name: 'Copy' }, 2), file('owners', owner, 1)], problems)
-  assert.equal(lines(problems), [
+  verify([file('copies', { ...owner, name: 'Copy' }, 2), file('owners', owner, 1)], errors)
+  assert.equal(lines(errors), [
     'resources/copies.ts: table "owner_rows" is also that of resources/owners.ts; each resource needs its own table',
   ])
 })
 
 test('an invalid or reserved file name is reported', () => {
-  assert.equal(problemsOf(valid, 'My_Things'), [
+  assert.equal(errorsInThings(valid, 'My_Things'), [
     'resources/My_Things.ts: the file name becomes the path, so it must be lower-case words joined by "-", such as reading-rooms.ts',
   ])
-  assert.equal(problemsOf(valid, 'health'), ['resources/health.ts: the path "health" is reserved; rename the file'])
+  assert.equal(errorsInThings(valid, 'health'), ['resources/health.ts: the path "health" is reserved; rename the file'])
 })
 
-test('problems in several files are reported at once', () => {
-  const problems = problemsIn({ a: { ...valid, required: ['x'] }, b: { ...owner, fields: {}, required: [] } })
-  const found = problems.map((problem) => problem.slice(0, problem.indexOf(':')))
+test('errors in several files are reported at once', () => {
+  const errors = errorsIn({ a: { ...valid, required: ['x'] }, b: { ...owner, fields: {}, required: [] } })
+  const found = errors.map((problem) => problem.slice(0, problem.indexOf(':')))
   assert.equal(found, ['resources/b.ts', 'resources/a.ts'])
 })
 
 const demoFileErrors = (...registry: Registry): string[] => {
-  const problems: FileError[] = []
+  const errors: FileError[] = []
   for (const resource of registry) {
-    verifyRows(resource, demoIds(registry), reportIn(problems, `seeds/${resource.path}.json`))
+    verifyRows(resource, demoIds(registry), reportIn(errors, `seeds/${resource.path}.json`))
   }
-  return lines(problems)
+  return lines(errors)
 }
 
 test('demo rows are checked against the descriptor', () => {
@@ -424,17 +424,17 @@ const link = (name: string, references: string, more: object = {}) => ({
 })
 
 test('a cycle of required references is reported once, in its first resource', () => {
-  assert.equal(problemsIn({ a: link('A', 'a') }), [
+  assert.equal(errorsIn({ a: link('A', 'a') }), [
     'resources/a.ts: field "other_id": is required and references its own resource, so no first row can ever be created; remove it from required',
   ])
-  assert.equal(problemsIn({ a: link('A', 'b'), b: link('B', 'c'), c: link('C', 'b'), d: link('D', 'c') }), [
+  assert.equal(errorsIn({ a: link('A', 'b'), b: link('B', 'c'), c: link('C', 'b'), d: link('D', 'c') }), [
     'resources/b.ts: field "other_id": is required and references a resource that requires one of this (b.other_id → c.other_id), so no first row can ever be created; remove it from required',
   ])
 })
 
 test('a cycle that an optional reference or rows from elsewhere can begin is valid', () => {
-  assert.equal(problemsIn({ a: link('A', 'b'), b: link('B', 'a', { required: [] }) }), [])
-  assert.equal(problemsIn({ a: link('A', 'b'), b: link('B', 'a', { create: false }) }), [])
+  assert.equal(errorsIn({ a: link('A', 'b'), b: link('B', 'a', { required: [] }) }), [])
+  assert.equal(errorsIn({ a: link('A', 'b'), b: link('B', 'a', { create: false }) }), [])
 })
 
 const made = 'which resources/a.ts makes too; choose another'
@@ -458,7 +458,7 @@ for (const [other, message] of [
 ] as const) {
   test(`${JSON.stringify(other)} beside "Leave request" is reported`, () => {
     const first = { ...valid, name: 'Leave request', table: 'leave_requests' }
-    assert.equal(problemsIn({ a: first, b: { ...valid, ...other } }), [`resources/b.ts: ${message}`])
+    assert.equal(errorsIn({ a: first, b: { ...valid, ...other } }), [`resources/b.ts: ${message}`])
   })
 }
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type RuleName, ruleOf, rules } from '../../cli/contract/rules.js'
+import { getRule, type RuleName, rules } from '../../cli/contract/rules.js'
 import { spawnChild } from '../../support/cleanup.js'
 import { commandsIn, readPage } from '../support/consolePage.js'
 import { projectCopy } from '../support/projectCopy.js'
@@ -47,7 +47,7 @@ for (const [index, { command, output }] of shown.entries()) {
 }
 
 const rowOf = (name: RuleName): string => {
-  const { breaks = {}, breaksGenerated = '' } = ruleOf(name)
+  const { breaks = {}, breaksGenerated = '' } = getRule(name)
   return `| \`${name}\` | ${breaks.request ?? ''} | ${breaks.response ?? ''} | ${breaksGenerated} |`
 }
 

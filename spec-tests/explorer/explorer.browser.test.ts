@@ -137,7 +137,7 @@ test('create: an attempt without a response is repeated with its key, also after
   await page.fill('#field-leave_type', 'Stored once')
   await page.fill('#token', token)
   await page.click('#create button')
-  await page.locator('#problem', { hasText: 'may or may not have been created' }).waitFor()
+  await page.locator('#error', { hasText: 'may or may not have been created' }).waitFor()
   await page.fill('#token', 'not-the-token')
   await page.click('#create button')
   await page.locator('#issue-write-token', { hasText: 'not the write token' }).waitFor()

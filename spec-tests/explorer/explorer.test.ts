@@ -34,29 +34,35 @@ const plain = (html: string): string =>
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/&(?:#39|quot|lt|gt|amp);/g, (entity) => entities[entity] as string)
     .replaceAll(/\s+/g, ' ')
-const linksOf = (html: string): string[] =>
+const findLinks = (html: string): string[] =>
   [...html.matchAll(/ (?:href|src|action)="([^"]*)"/g)].map(([, url]) => (url as string).replaceAll('&amp;', '&'))
 
-test('the home page has every area and resource with its count and about, and a diagram whose boxes are links', async () => {
+test('the home page has every area and resource with its count and about', async () => {
   const html = await page('/')
   const shown = plain(html)
-  const diagram = html.slice(html.indexOf('<svg width'))
-  for (const { plural, area, about, path, demo, fields } of registry) {
+  for (const { plural, area, about, demo } of registry) {
     assert.ok(shown.includes(area), area)
     assert.ok(shown.includes(`${plural} ${demo.length} ${about ?? ''}`.trimEnd()), plural)
+  }
+  assert.ok(findLinks(html).includes('/api/docs'))
+})
+
+test('the home page has a diagram whose boxes are links', async () => {
+  const html = await page('/')
+  const diagram = html.slice(html.indexOf('<svg width'))
+  for (const { path, fields } of registry) {
     assert.ok(diagram.includes(`<a href="/explore/${path}">`), path)
     for (const { name, references } of fields) {
       if (references) assert.ok(diagram.includes(`${path}.${name} → ${references}`), name)
     }
   }
-  assert.ok(linksOf(html).includes('/api/docs'))
 })
 
 test('every kind of link of every page leads to a page', async () => {
   const seen = new Set<string>()
   const queue = ['/', ...registry.flatMap(({ path }) => [`/explore/${path}`, `/explore/${path}/1`])]
   for (const path of queue) {
-    for (const link of linksOf(await page(path))) {
+    for (const link of findLinks(await page(path))) {
       const [target = ''] = link.split('#')
       // Links to other rows, and with other values of the same parameters, are of the same kind.
       const kind = target.replaceAll(/=[^&]*|(?<=\/)\d+/g, '')
@@ -82,9 +88,12 @@ test('pages load files of this host only, and no inline script or style', async 
   }
 })
 
-test('the files of the pages are small, immutable, and the only ones', async () => {
+const findFolder = async (): Promise<string> =>
+  /href="(\/explore\/assets\/[0-9a-f]{12})\/explorer\.css"/.exec(await page('/'))?.[1] ?? ''
+
+test('the files of the pages are small and immutable', async () => {
   let bytes = 0
-  const [, folder = ''] = /href="(\/explore\/assets\/[0-9a-f]{12})\/explorer\.css"/.exec(await page('/')) ?? []
+  const folder = await findFolder()
   const styles = ['theme.css', 'explorer.css', 'icon.svg']
   for (const name of [...styles, 'explorer.js', 'navigate.js', 'combobox.js', 'form.js']) {
     const { status, headers } = await send(`${folder}/${name}`, { headers: { 'accept-encoding': 'br' } })
@@ -94,6 +103,10 @@ test('the files of the pages are small, immutable, and the only ones', async () 
   }
   assert.ok(bytes < 25_000, `${bytes} bytes`)
   assert.is((await send('/favicon.ico')).headers['content-type'], 'image/svg+xml; charset=utf-8')
+})
+
+test('no other file can be reached through the folder of the files', async () => {
+  const folder = await findFolder()
   for (const path of ['..%2fhtml.js', '../html.js', 'assets.js', '', '.', '0123456789ab/explorer.css'])
     for (const base of [folder, '/explore/assets']) assert.is((await send(`${base}/${path}`)).status, 404, path)
   assert.is((await send('/explore/assets/explorer.css')).status, 404)
@@ -138,7 +151,7 @@ test('the URL is the whole state: search, filter and offset', async () => {
   assert.match(html, /<input type="hidden" name="status" value="Active">/)
   assert.match(plain(html), new RegExp(`${body.meta.total} candidates · rows 26–`))
   assert.match(html, /<mark>an<\/mark>/)
-  const links = linksOf(html)
+  const links = findLinks(html)
   assert.ok(links.includes('/explore/candidates?q=an&status=Active&limit=25'), 'first and previous')
   assert.ok(links.includes('/explore/candidates?q=an&limit=25'), 'without the filter')
   assert.ok(links.includes(`/api/v1/candidates?${query}`), 'the JSON')
@@ -147,7 +160,7 @@ test('the URL is the whole state: search, filter and offset', async () => {
 })
 
 test('pages: first, previous, next, last and go to', async () => {
-  const links = linksOf(await page('/explore/attendance?offset=100'))
+  const links = findLinks(await page('/explore/attendance?offset=100'))
   for (const offset of ['', '?offset=50', '?offset=750']) {
     assert.ok(links.includes(`/explore/attendance${offset}`), offset)
   }
@@ -157,7 +170,7 @@ test('pages: first, previous, next, last and go to', async () => {
   assert.is(going.headers.location, '/explore/attendance?limit=25&offset=50')
   const past = await page('/explore/attendance?offset=99999999999999999999')
   assert.match(plain(past), /There are no rows this far: the last of \d+ is on page 16/)
-  assert.ok(linksOf(past).includes('/explore/attendance?offset=750'))
+  assert.ok(findLinks(past).includes('/explore/attendance?offset=750'))
   assert.not.match(await page('/explore/departments'), /class="pager"/)
 })
 
@@ -217,13 +230,16 @@ test('names, numbers, dates and booleans are for people, with the raw form besid
   assert.match(plain(row), /Price price 1,234,567\.25 1234567\.25 .* Due due 1 Mar 2026 2026-03-01/)
 })
 
-test('the label is frozen beside the id, links to the row, and says where a search has matched', async () => {
+test('a label that a search has not matched says which field it has matched', async () => {
   const { text: html } = await noted.send('/explore/notes?q=needle')
   assert.match(
     html,
     /class="label"><a href="\/explore\/notes\/1"><bdi>First<\/bdi><\/a><small class="match">Linkedin URL: /,
   )
   assert.match(plain(html), /Linkedin URL: …ple\.com\/ needle/)
+})
+
+test('a label that a search has matched shows the match', async () => {
   const { text: inLabel } = await noted.send('/explore/notes?q=sec')
   assert.match(inLabel, /class="label"><a [^>]*><bdi><mark>Sec<\/mark>ond<\/bdi><\/a><\/th>/)
 })
@@ -236,14 +252,14 @@ test('columns: the address has the choice, and every link keeps it', async () =>
     plain(html.slice(html.indexOf('<thead'), html.indexOf('</thead>'))),
     /Title title Price price Done done $/,
   )
-  assert.ok(linksOf(html).includes('/explore/notes?columns=price,done'), 'the order')
+  assert.ok(findLinks(html).includes('/explore/notes?columns=price,done'), 'the order')
   const { text: filters } = await noted.send('/explore/notes/filters?columns=price,done&sort=-id')
-  assert.ok(linksOf(filters).includes('/explore/notes?done=true&sort=-id&columns=price,done'), 'a filter')
-  assert.ok(linksOf(html).includes('/api/v1/notes?sort=-id'), 'the request has no columns')
+  assert.ok(findLinks(filters).includes('/explore/notes?done=true&sort=-id&columns=price,done'), 'a filter')
+  assert.ok(findLinks(html).includes('/api/v1/notes?sort=-id'), 'the request has no columns')
   const wrong = await noted.send('/explore/notes?columns=prise')
   assert.is(wrong.status, 422)
   assert.match(plain(wrong.text), /There is no column "prise"\. Did you mean "price"\?/)
-  assert.ok(linksOf(wrong.text).includes('/explore/notes'))
+  assert.ok(findLinks(wrong.text).includes('/explore/notes'))
 })
 
 test('numbers and dates with a range have a chart, whose bars filter', async () => {
@@ -265,7 +281,7 @@ test('numbers and dates with a range have a chart, whose bars filter', async () 
     explorer: true,
   })
   const { text: html } = await measured.send('/explore/sizes/filters')
-  const bars = linksOf(html.slice(html.indexOf('id="charts"'), html.indexOf('id="filters"')))
+  const bars = findLinks(html.slice(html.indexOf('id="charts"'), html.indexOf('id="filters"')))
   const sums = new Map<string, number>()
   for (const link of bars) {
     const { body } = await measured.send(link.replace('/explore/', '/api/v1/'))
@@ -292,26 +308,38 @@ test('a reference is found by its name', async () => {
   const { headers } = await send('/explore/leave?employee_id=ana%20ng&status=')
   assert.is(headers.location, '/explore/leave?employee_id=45')
   const several = await page('/explore/leave?employee_id=an&status=Approved')
-  assert.ok(linksOf(several).includes('/explore/leave?status=Approved&employee_id=45'))
+  assert.ok(findLinks(several).includes('/explore/leave?status=Approved&employee_id=45'))
   assert.match(plain(await page('/explore/leave?employee_id=nobody%20at%20all')), /No employees match/)
   const options = await page('/explore/employees/choices?q=ana%20ng')
   assert.match(options, /data-value="45" data-label="Ana Ng"/)
   assert.match(await page('/explore/employees/choices?q=45'), /data-value="45"/)
 })
 
-test('a row has every field with its about, its references by label, and what refers to it with counts', async () => {
-  const html = await page('/explore/employees/7')
-  assert.match(html, /password_hash.*<span class="redacted">redacted<\/span>/s)
+test('a redacted field is shown as redacted, in tables and on the page of a row', async () => {
+  assert.match(await page('/explore/employees/7'), /password_hash.*<span class="redacted">redacted<\/span>/s)
   assert.match(await page('/explore/employees'), /<span class="redacted">redacted<\/span>/)
-  const { body: row } = await send('/api/v1/employees/7')
+})
+
+test('the page of a row has every field with its about, and the request', async () => {
+  const html = await page('/explore/employees/7')
   const resource = registry.find(({ path }) => path === 'employees')
   for (const { name, about = '' } of resource?.fields ?? []) assert.ok(plain(html).includes(`${name} ${about}`), name)
+  assert.ok(plain(html).includes("/api/v1/employees/7'"))
+})
+
+test('the page of a row names the rows that it references', async () => {
+  const { body: row } = await send('/api/v1/employees/7')
+  const html = await page('/explore/employees/7')
   const { body: department } = await send(`/api/v1/departments/${row.dept_id}`)
   assert.ok(html.includes(`<a href="/explore/departments/${row.dept_id}"><bdi>${department.name}</bdi></a>`))
+})
+
+test('the page of a row counts what refers to it', async () => {
+  const html = await page('/explore/employees/7')
   const { body: leave } = await send('/api/v1/leave?employee_id=7')
   assert.ok(plain(html).includes(`Leave requests by employee ${leave.meta.total}`))
-  assert.ok(linksOf(html).includes('/explore/leave?employee_id=7'))
-  assert.ok(plain(html).includes("/api/v1/employees/7'"))
+  assert.ok(findLinks(html).includes('/explore/leave?employee_id=7'))
+  assert.match(plain(await page('/explore/sink-pipes/1')), /Sink pipes by twin not counted/)
 })
 
 const documentFields = {
@@ -329,15 +357,14 @@ test('a resource without texts has filters and no search box', async () => {
   assert.match(await page('/explore/departments'), /id="q"/)
 })
 
-test('references: the id once, targets that are gone, and referrers that are not counted', async () => {
+const referenceTexts = { 1: 'Report #1', 2: '#2', 3: '#3 There is no such row.' }
+
+test('a reference has its id once, also if its target is gone', () => {
   const [resource] = documents as [Resource]
   const labels = (_: Resource, id: unknown) => (id === 1 ? 'Report' : id === 2 ? '#2' : undefined)
   const field = resource.fields.find(({ name }) => name === 'next_id') as Resource['fields'][number]
   const shown = (id: number) => plain(fullValue(field, id, { registry: documents, labels, url: '' }).source).trim()
-  assert.is(shown(1), 'Report #1')
-  assert.is(shown(2), '#2')
-  assert.is(shown(3), '#3 There is no such row.')
-  assert.match(plain(await page('/explore/sink-pipes/1')), /Sink pipes by twin not counted/)
+  for (const [id, expected] of Object.entries(referenceTexts)) assert.is(shown(Number(id)), expected)
 })
 
 test('the start of a table page needs no row, so that a slow query does not delay it', async () => {
@@ -384,7 +411,7 @@ test('errors are pages with the message of the API', async () => {
     assert.is(got, status, path)
     assert.is(headers['content-type'], 'text/html; charset=utf-8')
     assert.match(plain(html), message)
-    if (status !== 200 && path !== '/explore/nothing') assert.ok(linksOf(html).includes('/explore/employees'), path)
+    if (status !== 200 && path !== '/explore/nothing') assert.ok(findLinks(html).includes('/explore/employees'), path)
   }
 })
 
@@ -447,7 +474,7 @@ for (const value of hostile) {
   })
 }
 
-test('texts of a megabyte: tables have excerpts, the page of the row has all, and labels are short', async () => {
+const startLibrary = () => {
   const long = `${'<b>word</b> & '.repeat(70_000)}needle`
   const demo = Array.from({ length: 40 }, (_, n) => ({
     id: n + 1,
@@ -456,7 +483,11 @@ test('texts of a megabyte: tables have excerpts, the page of the row has all, an
     body: n < 4 ? long : 'short',
     next_id: n === 0 ? null : n,
   }))
-  const library = await startService({ registry: [{ ...(documents[0] as Resource), demo }], explorer: true })
+  return startService({ registry: [{ ...(documents[0] as Resource), demo }], explorer: true })
+}
+const library = await startLibrary()
+
+test('texts of a megabyte: tables have excerpts', async () => {
   for (const query of ['', '?q=word', '?q=needle']) {
     const { status, text: html } = await library.send(`/explore/documents${query}`)
     assert.is(status, 200)
@@ -466,8 +497,15 @@ test('texts of a megabyte: tables have excerpts, the page of the row has all, an
   const table = (await library.send('/explore/documents')).text
   assert.match(table, /40<\/strong> documents/)
   assert.match(table, /All 980,006 characters/)
-  assert.match(table, /<a href="\/explore\/documents\/1"><bdi>D-1 x{40,}…/)
   assert.match(table, /<span class="figure">30<\/span>/)
+})
+
+test('texts of a megabyte: labels are short', async () => {
+  const { text: table } = await library.send('/explore/documents')
+  assert.match(table, /<a href="\/explore\/documents\/1"><bdi>D-1 x{40,}…/)
+})
+
+test('texts of a megabyte: the page of the row has all', async () => {
   const { text: row } = await library.send('/explore/documents/1')
   assert.ok(row.includes('&amp; needle'))
   assert.not.match(row, /<b>/)

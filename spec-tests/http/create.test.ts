@@ -4,7 +4,8 @@ import * as assert from 'uvu/assert'
 import { isValueOf, kindOf } from '../../engine/descriptor/kinds.js'
 import { editDistance } from '../../engine/descriptor/nearest.js'
 import { type Field, isMandatory, type Resource, type Value, writableFields } from '../../engine/descriptor/registry.js'
-import { refuseValue } from '../../engine/descriptor/valueRules.js'
+import { findViolation } from '../../engine/descriptor/valueRules.js'
+import { wrongLiterals } from '../../support/samples.js'
 import { freshBodies } from '../support/freshBodies.js'
 import { startService } from '../support/service.js'
 import { registry, testedResources } from '../support/tested.js'
@@ -97,7 +98,7 @@ for (const resource of testedResources.filter((one) => one.create)) {
       (field) =>
         field.name === name &&
         ((field.unique && resource.demo.some((row) => row[name] === value)) ||
-          (value !== null && (!isValueOf(field.kind, value) || refuseValue(field, value) !== undefined))),
+          (value !== null && (!isValueOf(field.kind, value) || findViolation(field, value) !== undefined))),
     )
   const plain = fields.filter((field) => !field.references && !field.redacted)
 
@@ -141,9 +142,9 @@ for (const resource of testedResources.filter((one) => one.create)) {
   })
 
   for (const { name, kind } of fields) {
-    test(`${name} rejects what is not ${kindOf(kind).noun}`, async () => {
+    test(`${name} rejects what is not ${kindOf(kind).expected}`, async () => {
       const body = JSON.stringify({ ...(await freshBody(resource)), [name]: '@' })
-      const bodies = some(kindOf(kind).wrong).map((literal) => body.replace('"@"', literal))
+      const bodies = some(wrongLiterals[kind]).map((literal) => body.replace('"@"', literal))
       await onlyIssue(resource, name, undefined, ...bodies)
     })
   }

@@ -1,7 +1,7 @@
 /** Kinds and rules of values: what is stored, and the issue of what is not, in bodies and in filters. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { refusedIssue } from '../../engine/contract/rowBody.js'
+import { constraintIssue } from '../../engine/contract/issues.js'
 import { boolean, date, integer, number, text, timestamp } from '../../engine/descriptor/index.js'
 import { compilePattern } from '../../engine/descriptor/pattern.js'
 import { resourceIn } from '../support/registryFrom.js'
@@ -145,7 +145,7 @@ test('no message repeats the value of a redacted field', async () => {
     }
   }
   const refused = { reason: 'invalid input value for enum mood: "calm"' }
-  const ofDatabase = refusedIssue(resourceIn('moods', { mood: text({ redacted: true }) }), refused, { mood: 'calm' })
+  const ofDatabase = constraintIssue(resourceIn('moods', { mood: text({ redacted: true }) }), refused, { mood: 'calm' })
   assert.is(ofDatabase.msg, 'The database refuses the row: invalid input value for enum mood: a value.')
 })
 

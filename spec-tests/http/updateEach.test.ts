@@ -1,7 +1,6 @@
 /** Updates and deletes of every resource that allows them: each rule for each field, and each reference to it. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { kindOf } from '../../engine/descriptor/kinds.js'
 import {
   type Field,
   type Resource,
@@ -10,7 +9,7 @@ import {
   updatableFields,
   type Value,
 } from '../../engine/descriptor/registry.js'
-import { makeSampleRow } from '../../support/samples.js'
+import { makeSampleRow, wrongLiterals } from '../../support/samples.js'
 import { freshBodies } from '../support/freshBodies.js'
 import { startService } from '../support/service.js'
 import { registry, testedResources } from '../support/tested.js'
@@ -70,7 +69,7 @@ const updates = (resource: Resource): void => {
   test('what a create refuses is refused, all at once, and changes nothing', async () => {
     const { path, tag } = await fresh(resource)
     const wrong = fields.map(({ name, kind, references }) =>
-      references ? `"${name}":987654321` : `"${name}":${kindOf(kind).wrong[0]}`,
+      references ? `"${name}":987654321` : `"${name}":${wrongLiterals[kind][0]}`,
     )
     const names = issuesOf(await change(path, `{${wrong.join()}}`)).map(([, name]) => name)
     assert.equal(new Set(names), new Set(fields.map(({ name }) => name)))

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { checkRows } from '../../stress/crashChecks.js'
 import { Ledger } from '../../stress/ledger.js'
 import { seededRandom } from '../../stress/random.js'
-import { environmentOf, registry } from '../../stress/service.js'
+import { registry, serviceEnvironment } from '../../stress/service.js'
 import { repeatAll, startClients } from '../../stress/writeClients.js'
 import { startService } from './service.js'
 
@@ -12,7 +12,7 @@ export const writesDuring = async (
   settings: Parameters<typeof startService>[0],
   makeFaults: (nextResponses: () => Promise<unknown>) => Promise<void>,
 ): Promise<void> => {
-  const { address } = await startService({ ...settings, registry, token: environmentOf('')['API_TOKEN'] })
+  const { address } = await startService({ ...settings, registry, token: serviceEnvironment('')['API_TOKEN'] })
   const random = seededRandom(20_260_101)
   const ledger = new Ledger(random, 'faults')
   const writing = startClients(address, 8, ledger, random)

@@ -53,14 +53,14 @@ const clear = (form) => {
   for (const place of form.querySelectorAll('.issue')) place.textContent = ''
   for (const input of form.querySelectorAll('[aria-invalid]')) input.removeAttribute('aria-invalid')
   for (const note of form.querySelectorAll('.other')) note.remove()
-  form.querySelector('#problem').hidden = true
+  form.querySelector('#error').hidden = true
 }
 
-const showProblem = (form, message) => {
-  const problem = form.querySelector('#problem')
-  problem.textContent = message
-  problem.hidden = false
-  return problem
+const showMessage = (form, message) => {
+  const box = form.querySelector('#error')
+  box.textContent = message
+  box.hidden = false
+  return box
 }
 
 const noToken =
@@ -91,14 +91,14 @@ const showError = (form, method, status, error) => {
   const unplaced = issues.filter((issue) => !findInput(issue))
   const shown = issues.filter(findInput).map((issue) => show(findInput(issue), issue.msg))
   const head = `Not ${done[method]}: ${issues.length === 1 ? '1 error' : `${issues.length} errors`}.`
-  const words = [head, ...unplaced.map(({ msg }) => msg)].join(' ')
+  const all = [head, ...unplaced.map(({ msg }) => msg)].join(' ')
   const other = error?.message ?? `The service answered with status ${status}.`
-  const places = [...shown, showProblem(form, issues.length > 0 ? words : other)]
+  const places = [...shown, showMessage(form, issues.length > 0 ? all : other)]
   places[0].focus()
 }
 
 /** Shows the other value of a field, with a button that takes it. */
-const showOther = (input, words, other) => {
+const showOther = (input, label, other) => {
   const text = other.label ? `${other.label} (#${other.text})` : other.text || 'nothing'
   const button = element('button', { type: 'button', textContent: 'Use that' })
   button.addEventListener('click', () => {
@@ -107,7 +107,7 @@ const showOther = (input, words, other) => {
     input.focus()
   })
   const value = element('bdi', { textContent: text.length > 200 ? `${text.slice(0, 200)}…` : text })
-  input.closest('.control').append(element('p', { className: 'other' }, `${words} `, value, ' ', button))
+  input.closest('.control').append(element('p', { className: 'other' }, `${label} `, value, ' ', button))
 }
 
 const changedMeanwhile = 'Somebody else has changed this row since you opened it.'
@@ -117,7 +117,7 @@ const merge = async (form, read) => {
   const response = await fetch(location.href, { headers: { Accept: 'text/html' } })
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   const fresh = page.querySelector('form[data-path]')
-  if (!fresh) return showProblem(form, page.querySelector('.lead')?.textContent ?? page.title).focus()
+  if (!fresh) return showMessage(form, page.querySelector('.lead')?.textContent ?? page.title).focus()
   for (const name of ['data-tag', 'data-curl']) form.setAttribute(name, fresh.getAttribute(name))
   for (const [input, before] of read) {
     const [mine, theirs] = [readContent(input), readContent(fresh.querySelector(`#${CSS.escape(input.id)}`))]
@@ -130,7 +130,7 @@ const merge = async (form, read) => {
     }
   }
   const message = `${changedMeanwhile} Both values are shown where they differ. Save again to store what the form has now.`
-  return showProblem(form, message).focus()
+  return showMessage(form, message).focus()
 }
 
 const finish = async (url, message, again) => {
@@ -215,12 +215,12 @@ export const writeForm = (root) => {
       else if (method === 'PATCH') await merge(form, read)
       else if (await load(location.href, { history: 'none' })) {
         const now = document.querySelector('form[data-path]')
-        if (now) showProblem(now, `${changedMeanwhile} Delete it again if you still want to.`).focus()
+        if (now) showMessage(now, `${changedMeanwhile} Delete it again if you still want to.`).focus()
       }
     } catch {
       unsettled = { key, body }
       const doubt = `The service did not answer; the row may or may not have been ${done[method]}.`
-      showProblem(form, `${doubt} Try again: it is never ${done[method]} twice.`).focus()
+      showMessage(form, `${doubt} Try again: it is never ${done[method]} twice.`).focus()
     } finally {
       button.disabled = false
       showRequest()

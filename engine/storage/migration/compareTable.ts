@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { type Kind, kindOf } from '../../descriptor/kinds.js'
 import { didYouMean } from '../../descriptor/nearest.js'
 import type { Field, GivenValue, Registry, Resource } from '../../descriptor/registry.js'
-import { refuseValue } from '../../descriptor/valueRules.js'
+import { findViolation } from '../../descriptor/valueRules.js'
 import { boundValue, constantDefault, findField, resourceAt, resourceIndexes, wantedForeignKey } from '../schema.js'
 import { type CatalogueColumn, type CatalogueTable, type ColumnDefinition, findColumn } from './catalogue.js'
 import { convert } from './conversions.js'
@@ -59,7 +59,7 @@ export const compareTable = async (
     if (unique && new Set(converted).size < new Set(values.map(({ value }) => value)).size)
       return refuse('some of its values, which must be unique, would become equal')
     // Values that convert may still break a rule of the field.
-    const broken = [...new Set(converted)].filter((value) => value !== undefined && refuseValue(field, value))
+    const broken = [...new Set(converted)].filter((value) => value !== undefined && findViolation(field, value))
     const replaced = new Set(approvals.after(`set:${table}.${name}:`).map((given) => given.split('=', 1)[0]))
     const left = broken.map(String).filter((value) => !replaced.has(value))
     if (left.length > 0 && left.length <= maxReplaced) {
@@ -106,7 +106,7 @@ export const compareTable = async (
     if (given === undefined && !isApproved(approval, message, 'To give them the default, run:', name)) return undefined
     const parsed = given === undefined ? (typeof preset === 'function' ? preset() : preset) : kindOf(kind).parse(given)
     const value = (typeof parsed === 'bigint' ? Number(parsed) : parsed) as GivenValue
-    if (given === '' || refuseValue(field, value)) {
+    if (given === '' || findViolation(field, value)) {
       const wrong = `${JSON.stringify(given)} was given for the rows without a value, but the field is ${kindOf(kind).expected}.`
       add(wrong, `Use the form ${approval}=VALUE.`, name)
       return undefined
@@ -125,9 +125,9 @@ export const compareTable = async (
       const [before = '', after = ''] = given.split(/=(.*)/s)
       const parsed = kindOf(kind).parse(after)
       const value = (typeof parsed === 'bigint' ? Number(parsed) : parsed) as GivenValue
-      const refusal = refuseValue(field, value)
-      if (after === '' || refusal) {
-        const wrong = `${JSON.stringify(after)} was given instead of ${JSON.stringify(before)}, but the field ${refusal?.message ?? 'needs a value'}.`
+      const violation = findViolation(field, value)
+      if (after === '' || violation) {
+        const wrong = `${JSON.stringify(after)} was given instead of ${JSON.stringify(before)}, but the field ${violation?.message ?? 'needs a value'}.`
         add(wrong, `Use the form ${beginning}OLD=NEW.`, name)
         continue
       }

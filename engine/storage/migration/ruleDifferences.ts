@@ -1,7 +1,7 @@
 /** Finds the rows whose values do not fit their field: they break a rule, or are served as null although a value is required. No start is refused because of them. */
 import { servedValue } from '../../descriptor/kinds.js'
 import type { Field, Registry, Resource } from '../../descriptor/registry.js'
-import { ruleNames, valueRuling } from '../../descriptor/valueRules.js'
+import { ruleNames, violationFinder } from '../../descriptor/valueRules.js'
 import { quoted } from '../schema.js'
 import { type CatalogueTable, findColumn } from './catalogue.js'
 import { applyCommand, type Difference } from './difference.js'
@@ -13,7 +13,7 @@ const batch = 10_000
 /** The rows of a table that break a rule of a field, with what the first of them is refused for. */
 const breaking = async (database: MigrationDialect, table: string, field: Field) => {
   const column = database.columnOf(field.kind)
-  const refuse = valueRuling(field)
+  const findViolations = violationFinder(field)
   const value = servedValue(column, quoted(field.name))
   const ids: string[] = []
   const values = new Set<string>()
@@ -23,10 +23,10 @@ const breaking = async (database: MigrationDialect, table: string, field: Field)
       `select id, ${value} as value from ${quoted(table)} where id > ${after} order by id limit ${batch}`,
     )
     for (const { id, value: stored } of rows) {
-      const [refusal] = stored === null ? [] : refuse((column.read?.(stored) ?? stored) as never)
-      if (!refusal) continue
+      const [violation] = stored === null ? [] : findViolations((column.read?.(stored) ?? stored) as never)
+      if (!violation) continue
       if (ids.length < maxExamples) ids.push(String(id))
-      reason ||= refusal.describe(field)
+      reason ||= violation.describe(field)
       if (values.size < maxExamples) values.add(String(stored))
       count++
     }

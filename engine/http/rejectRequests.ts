@@ -1,4 +1,4 @@
-/** Refuses requests that are not valid HTTP, before they reach the app. */
+/** Rejects requests that are not valid HTTP, before they reach the app. */
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -77,8 +77,8 @@ const closeSoon = (socket: Duplex): void => {
   socket.resume()
 }
 
-export const refusalSender = (logRequest: OnRequest) => {
-  const refusalHeaders = ({ headers }: HttpError, id: string, body: string): Record<string, string> => ({
+export const rejectRequests = (logRequest: OnRequest) => {
+  const errorHeaders = ({ headers }: HttpError, id: string, body: string): Record<string, string> => ({
     ...commonHeaders,
     ...headers,
     'Cache-Control': 'no-store',
@@ -101,7 +101,7 @@ export const refusalSender = (logRequest: OnRequest) => {
       const begun = response.getHeader('X-Request-Id')
       const id = begun === undefined ? readRequestId(response.req) : String(begun)
       const body = JSON.stringify(error.body)
-      response.writeHead(error.status, refusalHeaders(error, id, body)).end(body)
+      response.writeHead(error.status, errorHeaders(error, id, body)).end(body)
       if (begun === undefined) log(id, error.status, body, reason, response.req)
     },
     /** Responds on a connection that has no request to respond to. */
@@ -109,7 +109,7 @@ export const refusalSender = (logRequest: OnRequest) => {
       const id = request ? readRequestId(request) : randomUUID()
       const body = JSON.stringify(error.body)
       const head = [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`, `Date: ${new Date().toUTCString()}`]
-      for (const [name, value] of Object.entries(refusalHeaders(error, id, body))) head.push(`${name}: ${value}`)
+      for (const [name, value] of Object.entries(errorHeaders(error, id, body))) head.push(`${name}: ${value}`)
       socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
       closeSoon(socket)
       log(id, error.status, body, reason, request)

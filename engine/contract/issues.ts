@@ -1,0 +1,105 @@
+/** The issues of a 422: what zod finds wrong with a body, what the database refuses, and what is wrong with a parameter. */
+import type { z } from 'zod'
+import { kindOf } from '../descriptor/kinds.js'
+import { didYouMean, nearest } from '../descriptor/nearest.js'
+import type { Field, Registry, Resource, RowValues } from '../descriptor/registry.js'
+import { jsonNoun, shorten, Violation, zodViolation } from '../descriptor/violations.js'
+import type { Issue } from './errors.js'
+
+export const bodyIssue = (type: string, msg: string, ...loc: string[]): Issue => ({ type, loc: ['body', ...loc], msg })
+
+export const bodyTypeIssue = (body: unknown): Issue =>
+  bodyIssue('object_type', `The body must be a JSON object, not ${jsonNoun(body)}.`)
+
+export const violationIssue = (field: Field, violation: Violation): Issue => {
+  const { type, ctx } = violation
+  const words = `${field.name} ${violation.describe(field)}`
+  return { ...bodyIssue(type, /[.?]$/.test(words) ? words : `${words}.`, field.name), ...(ctx && { ctx }) }
+}
+
+export const fieldIssue = (field: Field, value: unknown, issue: z.core.$ZodIssue, isUpdate: boolean): Issue => {
+  if (value !== undefined && value !== null)
+    return violationIssue(field, zodViolation(issue, value, kindOf(field.kind).wrongType))
+  return violationIssue(
+    field,
+    new Violation(value === null && field.redacted && isUpdate ? 'redacted' : 'missing', value),
+  )
+}
+
+export const propertyIssue = (resource: Resource, writable: readonly string[], key: string): Issue => {
+  const field = resource.fields.find(({ name }) => name === key)
+  if (field) {
+    const why = field.managed ? 'is set by the service' : 'cannot be changed'
+    return bodyIssue('extra_forbidden', `${key} ${why}; remove it.`, key)
+  }
+  const suggestion = nearest(key, writable)
+  const hint = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
+  return bodyIssue('extra_forbidden', `Unknown property "${shorten(key)}".${hint}`, key)
+}
+
+/** The issue for a value that the database refuses although the descriptor allows it. */
+export const constraintIssue = (
+  { fields }: Resource,
+  { constraint, column, reason }: { constraint?: string | undefined; column?: string | undefined; reason: string },
+  row: RowValues,
+): Issue => {
+  const name = fields.find((field) => field.column === column)?.name ?? column
+  const secrets = fields.filter(({ redacted }) => redacted).map((field) => `"${row[field.name]}"`)
+  // A reason of the server may repeat a value: invalid input value for enum mood: "calm".
+  const msg = secrets.reduce(
+    (text, secret) => text.replaceAll(secret, 'a value'),
+    `The database refuses the row: ${reason}.`,
+  )
+  const issue = bodyIssue('constraint', msg, ...(name === undefined ? [] : [name]))
+  return constraint === undefined ? issue : { ...issue, ctx: { constraint } }
+}
+
+export const conflictIssue = (
+  registry: Registry,
+  resource: Resource,
+  type: 'reference' | 'unique',
+  name: string,
+  row: RowValues,
+): Issue => {
+  const { references, unique, redacted } = resource.fields.find((field) => field.name === name) as Field
+  if (type === 'reference') {
+    const target = registry.find(({ path }) => path === references) as Resource
+    const existing = `must reference an existing ${target.name.toLowerCase()}`
+    return bodyIssue(type, `${name} ${existing}${redacted ? '' : `; there is none with id ${row[name]}`}.`, name)
+  }
+  const within = unique?.length ? ` for the same ${unique.join(' and ')}` : ''
+  return bodyIssue(type, `${name} must be unique; another row already has this value${within}.`, name)
+}
+
+export const queryIssue = (type: string, name: string, msg: string, input: string, place = 'query'): Issue => ({
+  type,
+  loc: [place, name],
+  msg,
+  input,
+})
+
+export const parameterIssue = (name: string, input: string, violation: Violation): Issue => {
+  const { type, ctx } = violation
+  return { ...queryIssue(type, name, violation.describeParameter(), input), ...(ctx && { ctx }) }
+}
+
+/** The issue for an operator that the field does not have; `known` are the parameters of the list. */
+export const operatorIssue = (name: string, input: string, field: string, known: readonly string[]): Issue => {
+  const own = known.filter((one) => one === field || one.startsWith(`${field}.`))
+  const use = own.length === 0 ? `${field} is neither a filter nor a range` : `use ${own.join(', ')}`
+  const hint = didYouMean(name, own) || `; ${use}`
+  return queryIssue('extra_forbidden', name, `Unknown operator "${name.slice(field.length)}" of ${field}${hint}`, input)
+}
+
+const cursorErrors = {
+  invalid: 'Input should be a cursor from the Link header of this list',
+  otherList: 'The cursor belongs to another list; keep the other parameters as they were',
+  withOffset: 'Send either after or offset, not both',
+}
+
+export const cursorIssue = (input: string, error: keyof typeof cursorErrors): Issue =>
+  queryIssue('value_error', 'after', cursorErrors[error], input)
+
+const notText = 'Input should be a valid string: percent-encoded UTF-8 without a NUL'
+
+export const itemIdIssue = (input: string): Issue => queryIssue('string_unicode', 'item_id', notText, input, 'path')

@@ -1,0 +1,107 @@
+/** The query parameters of a list: each has its name, its schema for the documents, its parser, and its part of the query. */
+import { z } from 'zod'
+import { isStorable, kindOf, kinds, type ParameterValue } from './kinds.js'
+import { defaultListQuery, type ListQuery, possibleConditions, possibleOrders, textKey } from './listQuery.js'
+import { type Operand, type OperatorName, operatorOf } from './operators.js'
+import type { Field, Resource } from './registry.js'
+import { ruleKeywords } from './valueRules.js'
+import { Violation } from './violations.js'
+
+export const maxListed = 100
+
+/** What the parameters of a request say; the cursor is decoded last, because it belongs to all others. */
+export type SentQuery = ListQuery & { readonly cursor?: string }
+
+export interface ListParameter {
+  readonly schema: z.ZodType
+  parse(input: string): ParameterValue | Violation
+  /** Whether every value of a repeated parameter counts, not only the last. */
+  readonly isList?: boolean
+  /** What the value changes in the query. */
+  apply(value: Operand, query: SentQuery): Partial<SentQuery>
+}
+
+const boundedInteger = (description: string, preset: number, ge: number, le?: number) => ({
+  schema: (le === undefined ? z.int().min(ge) : z.int().min(ge).max(le)).default(preset).meta({ description }),
+  parse: (input: string) => {
+    const value = kinds.integer.parse(input)
+    if (value instanceof Violation) return value
+    if (value < ge) return new Violation('greater_than_equal', value, { ge })
+    return le !== undefined && value > le ? new Violation('less_than_equal', value, { le }) : value
+  },
+})
+
+const anyText = (description: string) => ({
+  schema: z.string().optional().meta({ description }),
+  parse: (input: string) => input,
+})
+
+/** The parameters of every list, in the order of the documents. No field can have one of these names. */
+export const commonParameters = {
+  limit: () => ({
+    ...boundedInteger('Page size.', defaultListQuery.page.limit, 1, 200),
+    apply: (limit: bigint, { page }) => ({ page: { ...page, limit: Number(limit) } }),
+  }),
+  offset: () => ({
+    ...boundedInteger('Number of rows to skip.', 0, 0),
+    apply: (offset: bigint, { page }) => ({ page: { ...page, offset } }),
+  }),
+  q: () => ({
+    ...anyText('Text to search for, ignoring case.'),
+    apply: (text: string) => ({ search: text.trim() }),
+  }),
+  sort: (resource) => {
+    const expected = possibleOrders(resource)
+    return {
+      schema: z
+        .enum(expected)
+        .optional()
+        .meta({ description: 'The field to order by, descending after a `-`; then by `id` in the same direction.' }),
+      parse: (input) => (expected.includes(input) ? input : new Violation('enum', input, { expected })),
+      apply: (order: string) => ({ order: { field: order.replace(/^-/, ''), descending: order.startsWith('-') } }),
+    }
+  },
+  after: () => ({
+    ...anyText('Where the page begins: taken from the `Link` header of the previous page, not made by the client.'),
+    apply: (cursor: string) => ({ cursor }),
+  }),
+} as const satisfies Readonly<Record<string, (resource: Resource) => ListParameter>>
+
+const parseKey = (input: string): string | Violation =>
+  isStorable(input) ? textKey(input) : new Violation('string_unicode', input)
+
+/** The parser of a condition's value. A filter for a value that no row can have because of `oneOf` is a mistake of the client. */
+const conditionParser = ({ kind, oneOf: expected }: Field, operator: OperatorName): ListParameter['parse'] => {
+  const { operand, option } = operatorOf(operator)
+  if (operand === 'boolean') return kinds.boolean.parse
+  const { parse, isText } = kindOf(kind)
+  if (option === 'range') return isText ? parseKey : parse
+  if (!expected) return parse
+  const allowed = new Set(expected.map(String))
+  return (input) => {
+    const value = parse(input)
+    return value instanceof Violation || allowed.has(String(value)) ? value : new Violation('enum', input, { expected })
+  }
+}
+
+const conditionSchema = ({ kind, name, oneOf }: Field, operator: OperatorName): z.ZodType => {
+  const { operand, option, description } = operatorOf(operator)
+  const value = kindOf(operand === 'boolean' ? 'boolean' : kind).row()
+  const typed = option === 'filter' && operand !== 'boolean' ? value.meta(ruleKeywords({ kind, oneOf })) : value
+  const schema = operand === 'list' ? z.array(typed).max(maxListed) : typed
+  return schema.optional().meta({ description: `Only rows with ${description(name)}.` })
+}
+
+export const listParameters = (resource: Resource): ReadonlyMap<string, ListParameter> =>
+  new Map([
+    ...Object.entries(commonParameters).map(([name, declare]): [string, ListParameter] => [name, declare(resource)]),
+    ...possibleConditions(resource).map(({ field, operator, parameter }): [string, ListParameter] => [
+      parameter,
+      {
+        schema: conditionSchema(field, operator),
+        parse: conditionParser(field, operator),
+        isList: operatorOf(operator).operand === 'list',
+        apply: (value, { where }) => ({ where: [...where, { field: field.name, operator, value }] }),
+      },
+    ]),
+  ])
