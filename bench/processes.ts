@@ -1,6 +1,6 @@
 /** The measured servers, each in its own process: starting, waiting for the port, stopping. */
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { folders } from '../product.js'
 import { spawnChild } from '../support/cleanup.js'
@@ -17,6 +17,8 @@ export interface RunningServer {
   /** The path of the page at an offset. */
   readonly page: (offset: number) => string
   readonly row: string
+  /** The CPU time of all its threads so far, in microseconds, with that of the kernel for it. */
+  cpuTime(): number
   stop(): Promise<void>
 }
 
@@ -37,6 +39,13 @@ const restPaths = {
   row: '/api/v1/employees/7',
 }
 
+/** Linux counts the CPU time of a process in hundredths of a second: fields 14 and 15, of which the second may contain spaces. */
+const cpuTime = (pid: number): number => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10_000
+}
+
 /** Starts a server and waits until it listens. Its output is discarded: reading it would slow down the measurement. */
 const start = async (
   name: string,
@@ -54,7 +63,7 @@ const start = async (
     await ended
   }
   await untilResponding(address, child)
-  return { name, address, ...paths, stop }
+  return { name, address, ...paths, cpuTime: () => cpuTime(child.pid as number), stop }
 }
 
 /** This service with its default settings. */

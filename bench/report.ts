@@ -17,8 +17,10 @@ const ratio = (value: number): string => `${value.toFixed(2)} ×`
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
+const serverNames = (measured: readonly Measured[]): string[] => [...new Set(measured.map(({ server }) => server))]
+
 const throughputTable = (measured: readonly Measured[]): string => {
-  const servers = [...new Set(measured.map(({ server }) => server))]
+  const servers = serverNames(measured)
   const rateOf = (kind: string, server = servers[0]) =>
     measured.find((one) => one.kind === kind && one.server === server)?.rate ?? 0
   const rows = servers.map((server, index) => [
@@ -29,6 +31,16 @@ const throughputTable = (measured: readonly Measured[]): string => {
     }),
   ])
   return table(['requests per second', ...Object.keys(kinds).flatMap((kind) => [kind, 'ratio'])], rows)
+}
+
+const cpuTable = (measured: readonly Measured[]): string => {
+  const rows = serverNames(measured).map((name) => [
+    name,
+    ...Object.keys(kinds).map((kind) =>
+      rounded(measured.find((one) => one.kind === kind && one.server === name)?.cpu ?? 0),
+    ),
+  ])
+  return table(['µs of CPU time per request', ...Object.keys(kinds)], rows)
 }
 
 const machine = (): string => {
@@ -44,6 +56,8 @@ export const markdown = ({ target, measured, unavailable, growth }: Results): st
     `Created by \`${target.command}\` on ${machine()}, with wrk and sixteen connections, ${target.setup}, each with its default settings; this service writes its log and sets security headers.`,
     '### Reads',
     throughputTable(measured),
+    'CPU time of the process, user and system, of all its threads; it depends less than the rate on what else the machine does:',
+    cpuTable(measured),
     ...unavailable.map(({ name, reason }) => `${name} was not measured: ${reason}.`),
     `### Growth to ${growth.rows.toLocaleString('en')} rows`,
     'Median latency in milliseconds for one client, with the response cache off and the data already read from disk.',

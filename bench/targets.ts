@@ -30,7 +30,7 @@ export interface BenchTarget {
 /** Adds employees to a database. */
 const seed = async (url: string, rows: number): Promise<void> => {
   const env = { ...process.env, DATABASE_URL: url }
-  const args = [join(build, 'cli', 'seed.js'), '--rows', String(rows)]
+  const args = [join(build, 'cli', 'seed.js'), '--resource', 'employees', '--rows', String(rows)]
   const child = spawnChild(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
   const [code] = await once(child, 'exit')
   if (code !== 0) throw new Error(`npm run seed failed for ${publicDatabaseUrl(url)}`)
@@ -49,6 +49,9 @@ const platformatic = (url: string, port: number, fields = ''): BenchServer =>
     },
   )
 
+/** Names for a peer with as many routes as this service: a list, one row and a create of each. The measured one is in the middle. */
+const twelveResources = Array.from({ length: 12 }, (_, n) => (n === 6 ? 'employees' : `others${n}`)).join(',')
+
 /** All servers open the same file. */
 export const sqliteTarget: BenchTarget = {
   system: 'SQLite',
@@ -66,11 +69,13 @@ export const sqliteTarget: BenchTarget = {
     }
     return `sqlite:${path}`
   },
-  // Bare Koa as the upper bound, and what people would write or use instead.
+  // Bare Koa as the upper bound, for one resource and with as many routes as this service, and what people would write or use instead.
   peers(url, bodies, port) {
     const database = url.slice('sqlite:'.length)
+    const files = { PAGE: bodies.page, ROW: bodies.row }
     return [
-      nodePeer('Koa sending fixed bytes', 'koa.mjs', port, { PAGE: bodies.page, ROW: bodies.row }),
+      nodePeer('Koa sending fixed bytes', 'koa.mjs', port, { ...files, RESOURCES: 'employees' }),
+      nodePeer('Koa sending fixed bytes, 36 routes', 'koa.mjs', port + 3, { ...files, RESOURCES: twelveResources }),
       nodePeer('Fastify by hand', 'fastify.mjs', port + 1, { DATABASE: database }),
       platformatic(`sqlite://${database}`, port + 2),
     ]

@@ -11,8 +11,19 @@ import type { RunningServer } from './processes.js'
 
 let scripts: TemporaryFolder | undefined
 
-/** Requests paths in turn with wrk and sixteen connections; resolves with requests per second. */
-const generateLoad = async (address: string, paths: readonly string[], seconds: number): Promise<number> => {
+interface Load {
+  /** Requests per second. */
+  readonly rate: number
+  /** Microseconds of CPU time per request. */
+  readonly cpu: number
+}
+
+/** Requests paths in turn with wrk and sixteen connections. */
+const generateLoad = async (
+  { address, cpuTime }: RunningServer,
+  paths: readonly string[],
+  seconds: number,
+): Promise<Load> => {
   const args = ['-t1', '-c16', `-d${seconds}`, `${address}${paths[0]}`]
   if (paths.length > 1) {
     scripts ??= temporaryFolder('bench')
@@ -21,11 +32,13 @@ const generateLoad = async (address: string, paths: readonly string[], seconds: 
     writeFileSync(script, `local p={${list}} local n=0 request=function() n=n%#p+1 return wrk.format("GET",p[n]) end`)
     args.unshift('-s', script)
   }
+  const before = cpuTime()
   const { stdout } = await promisify(execFile)('wrk', args).catch((error: Error & { code?: unknown }) => {
     throw error.code === 'ENOENT' ? new CommandError('wrk is not installed; install it, and try again.') : error
   })
   if (/Non-2xx/.test(stdout)) throw new Error(`${address} responded with errors`)
-  return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1])
+  const requests = Number(/(\d+) requests in/.exec(stdout)?.[1])
+  return { rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]), cpu: (cpuTime() - before) / requests }
 }
 
 /** More distinct pages than any response cache stores. */
@@ -38,11 +51,10 @@ export const kinds: Readonly<Record<string, (server: RunningServer) => readonly 
   'one row': ({ row }) => [row],
 }
 
-export interface Measured {
+/** The medians of the rounds. */
+export interface Measured extends Load {
   readonly kind: string
   readonly server: string
-  /** Requests per second, the median of the rounds. */
-  readonly rate: number
 }
 
 export const measure = async (
@@ -55,17 +67,21 @@ export const measure = async (
   report(done)
   const measured: Measured[] = []
   for (const [kind, pathsOf] of Object.entries(kinds)) {
-    const rates = new Map<RunningServer, number[]>(servers.map((server) => [server, []]))
-    for (const server of servers) await generateLoad(server.address, pathsOf(server), 1)
+    const loads = new Map<RunningServer, Load[]>(servers.map((server) => [server, []]))
+    for (const server of servers) await generateLoad(server, pathsOf(server), 1)
     for (let round = 1; round <= rounds; round++) {
       for (const server of servers) {
-        const rate = await generateLoad(server.address, pathsOf(server), seconds)
-        rates.get(server)?.push(rate)
-        log(`${kind}, round ${round} of ${rounds}: ${server.name} ${Math.round(rate).toLocaleString('en')} requests/s`)
+        const load = await generateLoad(server, pathsOf(server), seconds)
+        loads.get(server)?.push(load)
+        const rate = Math.round(load.rate).toLocaleString('en')
+        log(`${kind}, round ${round} of ${rounds}: ${server.name} ${rate} requests/s, ${Math.round(load.cpu)} µs each`)
         report(++done)
       }
     }
-    for (const [server, all] of rates) measured.push({ kind, server: server.name, rate: median(all) })
+    for (const [{ name }, all] of loads) {
+      const [rate, cpu] = [median(all.map((load) => load.rate)), median(all.map((load) => load.cpu))]
+      measured.push({ kind, server: name, rate, cpu })
+    }
   }
   return measured
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import Router from '@koa/router'
 import Koa from 'koa'
 
-const { PORT, PAGE, ROW } = process.env
+const { PORT, PAGE, ROW, RESOURCES } = process.env
 const page = readFileSync(PAGE)
 const row = readFileSync(ROW)
 
@@ -18,10 +18,14 @@ const send = (bytes) => (ctx) => {
 }
 
 const router = new Router()
-router.get('/api/v1/employees', send(page))
-router.get('/api/v1/employees/:item_id', send(row))
+for (const resource of RESOURCES.split(',')) {
+  router.get(`/api/v1/${resource}`, send(page))
+  router.get(`/api/v1/${resource}/:item_id`, send(row))
+  router.post(`/api/v1/${resource}`, send(row))
+}
 
-const server = new Koa().use(router.routes()).listen(Number(PORT), '127.0.0.1', () => console.log('listening'))
+const app = new Koa().use(router.routes())
+const server = app.listen(Number(PORT), '127.0.0.1', () => console.log('listening'))
 
 process.once('SIGTERM', () => {
   server.close()

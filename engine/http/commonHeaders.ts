@@ -23,8 +23,10 @@ export const commonHeaders = {
   'X-Content-Type-Options': 'nosniff',
 }
 
+const entries = Object.entries(commonHeaders)
+
 export const setCommonHeaders: Middleware = (ctx, next) => {
-  ctx.set(commonHeaders)
+  for (const [name, value] of entries) ctx.res.setHeader(name, value)
   return next()
 }
 

@@ -83,7 +83,9 @@ const plainTag = (etag: string): string => etag.slice(1, -1).replace(/-(?:br|gzi
 
 /** The tags of rows that an If-Match header allows; undefined if it allows any. */
 export const allowedTags = ({ req }: AppContext): readonly string[] | undefined => {
-  const tags = tagsIn(req.headers['if-match'] ?? '*', 'strong')
+  const header = req.headers['if-match']
+  if (header === undefined) return undefined
+  const tags = tagsIn(header, 'strong')
   return tags === '*' ? undefined : tags.map(plainTag)
 }
 
@@ -91,41 +93,53 @@ export const allowedTags = ({ req }: AppContext): readonly string[] | undefined 
 const formatEtag = (tag: string, encoding: string | undefined): string =>
   encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`
 
+interface Sent {
+  readonly body: Buffer
+  readonly etag: string
+  readonly encoding: Encoding | undefined
+  readonly isNotModified: boolean
+  readonly type?: string | undefined
+  readonly vary?: string | undefined
+}
+
 const send = async (
   ctx: AppContext,
-  { tag, body }: CachedBody,
-  isNotModified: boolean,
-  type = jsonType,
-  vary = 'Accept-Encoding',
+  { body, etag, encoding, isNotModified, type = jsonType, vary = 'Accept-Encoding' }: Sent,
 ): Promise<void> => {
-  const encoding = encodingFor(ctx, body)
   const sent = encoding === undefined || isNotModified ? body : await compressed(body, encoding)
-  ctx.set('Cache-Control', 'no-cache')
-  ctx.set('Vary', vary)
-  ctx.set('ETag', formatEtag(tag, encoding))
+  const { res } = ctx
+  // The parser has found an error in the request since, and the connection has its response.
+  if (res.headersSent) return
+  res.setHeader('Cache-Control', 'no-cache')
+  res.setHeader('Vary', vary)
+  res.setHeader('ETag', etag)
   if (isNotModified) {
     ctx.status = 304
     return
   }
-  if (encoding !== undefined) ctx.set('Content-Encoding', encoding)
-  ctx.set('Content-Type', type)
+  if (encoding !== undefined) res.setHeader('Content-Encoding', encoding)
+  res.setHeader('Content-Type', type)
   ctx.body = sent
 }
 
 /** Sends a row. Its tag names the row, whatever its encoding: a client may send back any of them. */
-export const sendRow = (ctx: AppContext, row: CachedBody): Promise<void> => {
+export const sendRow = (ctx: AppContext, { tag, body }: CachedBody): Promise<void> => {
   const allowed = allowedTags(ctx)
-  if (allowed && !allowed.includes(row.tag)) throw preconditionFailed(`"${row.tag}"`)
+  if (allowed && !allowed.includes(tag)) throw preconditionFailed(`"${tag}"`)
   const known = tagsIn(ctx.req.headers['if-none-match'] ?? '', 'weak')
-  return send(ctx, row, known === '*' || known.map(plainTag).includes(row.tag))
+  const isNotModified = known === '*' || known.map(plainTag).includes(tag)
+  const encoding = encodingFor(ctx, body)
+  return send(ctx, { body, etag: formatEtag(tag, encoding), encoding, isNotModified })
 }
 
 /** Sends a body whose tag is that of the encoding the client gets; 412 where If-Match fails. */
-export const sendTagged = (ctx: AppContext, body: CachedBody, type?: string, vary?: string): Promise<void> => {
-  const etag = formatEtag(body.tag, encodingFor(ctx, body.body))
-  const { 'if-match': ifMatch = '*', 'if-none-match': ifNoneMatch = '' } = ctx.req.headers
-  if (!namesTag(ifMatch, etag, 'strong')) throw preconditionFailed()
-  return send(ctx, body, namesTag(ifNoneMatch, etag, 'weak'), type, vary)
+export const sendTagged = (ctx: AppContext, { tag, body }: CachedBody, type?: string, vary?: string): Promise<void> => {
+  const encoding = encodingFor(ctx, body)
+  const etag = formatEtag(tag, encoding)
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = ctx.req.headers
+  if (ifMatch !== undefined && !namesTag(ifMatch, etag, 'strong')) throw preconditionFailed()
+  const isNotModified = ifNoneMatch !== undefined && namesTag(ifNoneMatch, etag, 'weak')
+  return send(ctx, { body, etag, encoding, isNotModified, type, vary })
 }
 
 export async function* counted(ctx: AppContext, parts: StreamedBody['body']) {

@@ -7,6 +7,7 @@ import type { Operation, ResourceOperation, WriteOperation } from '../contract/o
 import { itemIdParser, listQueryParser } from '../contract/parameters.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
 import type { RowId } from '../descriptor/integers.js'
+import { defaultListQuery } from '../descriptor/listQuery.js'
 import { currentStamps, type Registry, type Resource, type RowValues } from '../descriptor/registry.js'
 import { type Storage, Unavailable } from '../storage/storage.js'
 import { type Outcome, rowTag } from '../storage/write.js'
@@ -100,7 +101,8 @@ const list = (service: Service, { resource }: ResourceOperation): Handler => {
   const table = service.storage.table(resource)
   const parseQuery = listQueryParser(resource)
   return async (ctx) => {
-    const query = parseQuery(ctx.querystring)
+    const { querystring } = ctx
+    const query = querystring === '' ? defaultListQuery : parseQuery(querystring)
     ctx.state.parsed = performance.now()
     const format = requestedFormat(ctx)
     if (format) return sendRows(ctx, service, resource, query, format)

@@ -19,7 +19,9 @@ const format = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-[!-~]*
 
 /** The ids by which tracing tools find the trace and the caller's span; undefined if its header is not valid, so that it is ignored as the standard asks. */
 export const parseTrace = ({ headers }: Pick<IncomingMessage, 'headers'>) => {
-  const [, version, traceId = '', parentId = '', more] = format.exec(String(headers['traceparent'])) ?? []
+  const { traceparent } = headers
+  if (traceparent === undefined) return undefined
+  const [, version, traceId = '', parentId = '', more] = format.exec(String(traceparent)) ?? []
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined
   return /^0+$/.test(traceId) || /^0+$/.test(parentId) ? undefined : { traceId, parentId }
 }
@@ -74,8 +76,10 @@ export const requestLogger = (logger: Logger, onRequest?: OnRequest): OnRequest 
     }
   })
 
-export const readRequestId = ({ headers }: IncomingMessage): string =>
-  requestId.safeParse(headers['x-request-id']).data ?? randomUUID()
+export const readRequestId = ({ headers }: IncomingMessage): string => {
+  const sent = headers['x-request-id']
+  return (sent !== undefined && requestId.safeParse(sent).data) || randomUUID()
+}
 
 const roundToMicroseconds = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000
 
@@ -96,7 +100,7 @@ export const logRequests =
   async (ctx, next) => {
     const start = performance.now()
     const id = readRequestId(ctx.req)
-    ctx.set('X-Request-Id', id)
+    ctx.res.setHeader('X-Request-Id', id)
     const { state, method } = ctx
     const finish = (bytes: number, end: number) => {
       inFlight.count--

@@ -34,8 +34,8 @@ const documentMaker = ({ product }: Service, operations: readonly Operation[]) =
 const routePrefix = (path: string): string => /^(?:\/explore\/[^/]*|(?:\/[^/]*){1,3})/.exec(path)?.[0] ?? ''
 
 /** Handles the methods that a known path has no route for: OPTIONS, and 405 for all others. */
-const handleOtherMethods = (ctx: AppContext & { matched?: readonly { methods: readonly string[] }[] }): void => {
-  const methods = new Set(ctx.matched?.flatMap((layer) => layer.methods))
+const handleOtherMethods = (ctx: AppContext, routes: readonly { methods: readonly string[] }[]): void => {
+  const methods = new Set(routes.flatMap((route) => route.methods))
   if (methods.size === 0) return
   const allow = [...methods, 'OPTIONS'].sort().join(', ')
   const patch: Record<string, string> = methods.has('PATCH') ? { 'Accept-Patch': patchTypes.join(', ') } : {}
@@ -71,9 +71,18 @@ export const createRoutes = (service: Service, operations: readonly Operation[])
   const prepare = service.explorer ? addExplorer(service, operations, add) : undefined
   if (!prepare) add('root', '/', (ctx) => ctx.redirect(docsPath))
 
-  const byPrefix = new Map([...routers].map(([prefix, router]) => [prefix, router.routes() as Middleware<State>]))
   return (ctx) => {
-    if (ctx.path.startsWith('/explore/')) prepare?.(ctx)
-    return byPrefix.get(routePrefix(ctx.path))?.(ctx, async () => handleOtherMethods(ctx))
+    const { path, method } = ctx
+    if (path.startsWith('/explore/')) prepare?.(ctx)
+    const matched = routers.get(routePrefix(path))?.match(path, method)
+    if (!matched) return
+    const [route] = matched.pathAndMethod
+    if (!route) return handleOtherMethods(ctx, matched.path)
+    // Under the names that @koa/router gives them, because tracing tools read these.
+    ctx['_matchedRoute'] = route.path
+    ctx['_matchedRouteName'] = route.name
+    // router.routes() would compose the handler with middleware that sets ctx.params, anew for each request: 12 µs.
+    const [handler] = route.stack as unknown as [Handler]
+    return handler(ctx)
   }
 }
