@@ -1,39 +1,88 @@
-/** Reports a table that was changed while the service runs and no longer fits its descriptor: once, and when it fits again. */
-import type { Resource } from '../descriptor/registry.js'
+/** Notices a table that was changed while the service runs and no longer fits its descriptor, and when it fits again. */
+import type { Kind } from '../descriptor/kinds.js'
+import type { Registry, Resource } from '../descriptor/registry.js'
 import type { Runner } from './dialect.js'
 import { TableChanged } from './storage.js'
 
-export const changedTables = (warn: (message: string) => void) => {
-  /** By table, what tells whether it fits again. */
-  const changed = new Map<string, () => Promise<unknown>>()
+/** What a database provides to notice it. */
+export interface TableChecks {
+  /** The columns of the resources' tables, at least, with their types. */
+  columns(): Promise<readonly (readonly [table: string, column: string, type: string])[]>
+  /** Whether a column of a type has the values of a kind; `existing` if the service does not manage its table. */
+  isCompatible(type: string, kind: Kind, existing: boolean | undefined): boolean
+}
+
+const advice =
+  'Restart the service with the descriptors for which the table was changed; until then, its requests get 503.'
+
+export const changedTables = (
+  registry: Registry,
+  { columns, isCompatible }: TableChecks,
+  warn: (message: string) => void,
+) => {
+  const reasons = new Map<Resource, string>()
+  const checks = new Map<Resource, () => Promise<unknown>>()
+
+  const readReason = async (resource: Resource, types: ReadonlyMap<string, string>): Promise<string | undefined> => {
+    const { table, fields, existing } = resource
+    for (const { column, kind } of fields) {
+      const type = types.get(`${table.toLowerCase()} ${column}`)
+      if (type === undefined) return `there is no column ${column}`
+      if (!isCompatible(type, kind, existing)) return `the column ${column} is of type ${type}`
+    }
+    // What the columns do not show, a statement has.
+    if (!reasons.has(resource)) return undefined
+    return checks
+      .get(resource)?.()
+      .then(
+        () => undefined,
+        (error: Error) => (error instanceof TableChanged ? error.message : undefined),
+      )
+  }
+  const compare = async (): Promise<void> => {
+    // SQLite does not tell capitals in the names of tables apart.
+    const types = new Map((await columns()).map(([table, column, type]) => [`${table.toLowerCase()} ${column}`, type]))
+    for (const resource of registry) {
+      const reason = await readReason(resource, types)
+      const before = reasons.get(resource)
+      if (reason === undefined) reasons.delete(resource)
+      else reasons.set(resource, reason)
+      // A request has found it, but not yet why.
+      if (reason !== undefined && !before)
+        warn(`The table "${resource.table}" no longer fits its descriptor (${reason}). ${advice}`)
+      else if (reason === undefined && before) warn(`The table "${resource.table}" fits its descriptor again.`)
+    }
+  }
+
   return {
-    /** A runner whose errors are reported; `check` fails for as long as the table does not fit. */
-    watch({ table }: Resource, runner: Runner, check: () => Promise<unknown>): Runner {
-      const report = (error: unknown): never => {
-        if (error instanceof TableChanged && !changed.has(table)) {
-          changed.set(table, check)
-          warn(
-            `The table "${table}" no longer fits its descriptor (${error.message}). Restart the service with the descriptors for which the table was changed; until then, its requests get 503.`,
-          )
+    /** A runner that refuses a table for as long as it does not fit; `check` runs a statement of it. */
+    watch(resource: Resource, runner: Runner, check: () => Promise<unknown>): Runner {
+      checks.set(resource, check)
+      const guarded = async <T>(run: () => Promise<T>): Promise<T> => {
+        if (reasons.has(resource)) await compare()
+        const reason = reasons.get(resource)
+        if (reason !== undefined) throw new TableChanged(`the table "${resource.table}" has changed: ${reason}`)
+        try {
+          return await run()
+        } catch (error) {
+          if (!(error instanceof TableChanged)) throw error
+          reasons.set(resource, '')
+          await compare()
+          throw error
         }
-        throw error
       }
+      const { version, hasLongRows } = runner
       return {
-        ...runner,
-        read: (...read) => runner.read(...read).catch(report),
-        write: (plan) => runner.write(plan).catch(report),
+        read: (...read) => guarded(() => runner.read(...read)),
+        write: (plan) => guarded(() => runner.write(plan)),
+        ...(version && { version: () => guarded(version) }),
+        ...(hasLongRows && { hasLongRows: () => guarded(hasLongRows) }),
       }
     },
     /** The tables that do not fit now. */
     async names(): Promise<string[]> {
-      for (const [table, check] of changed) {
-        const isFitting = await check().then(
-          () => true,
-          () => false,
-        )
-        if (isFitting && changed.delete(table)) warn(`The table "${table}" fits its descriptor again.`)
-      }
-      return [...changed.keys()]
+      await compare()
+      return [...reasons.keys()].map(({ table }) => table)
     },
   }
 }

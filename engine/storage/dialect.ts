@@ -105,5 +105,5 @@ export interface Runner {
   /** The current version of the table, if it has one. */
   version?(): Promise<string>
   /** Whether any row may be so long that a page of such rows is sent in parts; by default it may. */
-  hasLongRows?(): boolean
+  hasLongRows?(): Promise<boolean>
 }

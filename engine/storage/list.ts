@@ -88,7 +88,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
         field: field.name,
         places: [...(bounds?.places ?? []), n],
         isRange,
-        isEqual: condition.operator === 'eq',
+        isEqual: isEquality && operand === 'value',
         sql(isIndexed) {
           const operandSql = isIndexed ? column : dialect.withoutIndex(column)
           const own = knex.raw(text.replace('??', () => operandSql) + (predicate ? ` and ${predicate}` : ''), bindings)
@@ -308,14 +308,12 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       after && (after.value === null ? 'null' : 'value'),
     ])
   const version = state ? `(select version from (${state}) as _state)` : 'null'
+  const countAll = `(select count(*) from ${from} as _t)`
   return {
-    version: compile(sql`select ${version}`),
     /** The version and the JSON of the row with `$id`. */
     row: compile(sql`select ${version}, ${dialect.bytes(json)} from ${rowsFrom} where id = ${integer('id')}`),
     /** How many rows the table has. */
-    count: compile(
-      sql`select ${state ? `coalesce((select total from (${state}) as _state), (select count(*) from ${from} as _t))` : `(select count(*) from ${from} as _t)`}`,
-    ),
+    count: compile(sql`select ${state ? `coalesce((select total from (${state}) as _state), ${countAll})` : countAll}`),
     /** How many rows each condition and the search find, up to `maxProbed`, if there is a choice between them. */
     probes(plan: Plan): readonly { driver: Driver; statement: Statement }[] {
       if (!source.isProbed) return []

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { type ListQuery, type Position, selectionKey } from '../descriptor/listQuery.js'
 import type { Registry, Resource, RowValues, Value } from '../descriptor/registry.js'
 import type { Statement } from './bindings.js'
-import { changedTables } from './changedTables.js'
+import { changedTables, type TableChecks } from './changedTables.js'
 import { parseConflicts } from './conflicts.js'
 import { toCsv } from './csv.js'
 import type { Cell, Dialect, Purpose, Runner, Source, Values } from './dialect.js'
@@ -110,7 +110,7 @@ const resourceTable = (
     }
 
   const readPage = async (plan: Plan, { limit, offset, after }: ListQuery['page'], caller?: Caller): Promise<Page> => {
-    const isSized = runner.hasLongRows?.() ?? true
+    const isSized = (await runner.hasLongRows?.()) ?? true
     const driver = await chooseDriver(plan)
     const skip = offset > maxInteger ? maxInteger : offset
     const values = {
@@ -252,6 +252,7 @@ interface Tables {
   runner(resource: Resource): Runner
   /** `row` is the statement that reads a row. */
   writeOptions(resource: Resource, row: Statement): WriteOptions
+  readonly checks: TableChecks
   readonly cache: ResponseCache
   readonly warn: (message: string) => void
   readonly trace?: Trace | undefined
@@ -259,15 +260,15 @@ interface Tables {
 
 export const resourceTables = (registry: Registry, database: Tables) => {
   const { dialect } = database
-  const changed = changedTables(database.warn)
+  const changed = changedTables(registry, database.checks, database.warn)
   const sources = new Map(registry.map((resource) => [resource.path, database.source(resource)]))
   const sourceAt = (path: string) => sources.get(path) as Source
   const tables = new Map(
     registry.map((resource) => {
       const source = sourceAt(resource.path)
       const statements = readStatements(dialect, source)
-      const check = () => runner.read(statements.row, { id: 0 }, { isShort: true })
-      const runner = changed.watch(resource, database.runner(resource), check)
+      const unwatched = database.runner(resource)
+      const runner = changed.watch(resource, unwatched, () => unwatched.read(statements.row, { id: 0 }))
       const writes = writePlanner(dialect, registry, source, sourceAt, database.writeOptions(resource, statements.row))
       const table = resourceTable(dialect, source, statements, runner, writes, database)
       const count = async () => Number((await runner.read(statements.count, {}, { isShort: true }))[0]?.[0])

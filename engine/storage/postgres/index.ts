@@ -3,9 +3,11 @@ import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { Source } from '../dialect.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
+import { literal } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
 import { withTimeout } from './attempts.js'
+import { columnType, isCompatible, kindsByType } from './catalogue.js'
 import { connectionsTo } from './connections.js'
 import { managedSource, postgresDialect, unmanagedSource } from './dialect.js'
 import { knex, type Prepared, prepared } from './prepared.js'
@@ -24,6 +26,17 @@ const pingStatement = (registry: Registry): Prepared => {
   return prepared(knex.raw(`select current_setting('transaction_read_only'), ${mayWrite}`))
 }
 
+const columnsStatement = (registry: Registry): Prepared => {
+  const names = registry
+    .map(({ table }) => literal(table))
+    .join()
+    .replaceAll('?', '\\?')
+  return prepared(
+    knex.raw(`select name, attname, ${columnType('null')} from unnest(array[${names}]::text[]) as name
+      join pg_attribute on attrelid = to_regclass(quote_ident(name)) and attnum > 0 and not attisdropped`),
+  )
+}
+
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
   const { server, searchIndex, unmanagedTables } = await withDatabaseInErrors(url, () =>
@@ -34,7 +47,8 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   )
   const isPlain = (resource: Resource) => unmanagedTables.has(resource)
   const connections = connectionsTo(server, options.pool, registry.every(isPlain))
-  const ping = pingStatement(registry)
+  const [columns, ping] = [columnsStatement(registry), pingStatement(registry)]
+  const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
   const cache = new ResponseCache(options.cacheBytes)
   const reads = await openReplicas(connections, options)
   const dialect = postgresDialect(searchIndex)
@@ -56,6 +70,10 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       isPlain(resource)
         ? { read, beforeDelete: inSequence, ...(!resource.existing && { keys: { ...keys, prune } }) }
         : { keys, create: createStatements(dialect, registry, sourceAt(resource.path), sourceAt) },
+    checks: {
+      columns: async () => (await ask(columns)) as never,
+      isCompatible: (type, kind, existing) => (existing ? isCompatible(type, kind) : kindsByType[type] === kind),
+    },
     cache,
     ...options,
   })
@@ -79,7 +97,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       threadRestarts: 0,
     }),
     async ping() {
-      const [row] = await withTimeout(options.pool.waitMs, connections.check(ping))
+      const [row] = await ask(ping)
       return { isReadOnly: row?.[0] === 'on', mayWrite: row?.[1] === 't', changedTables: await changed() }
     },
     async close() {

@@ -1,6 +1,7 @@
 /** Reads the catalogue of SQLite. */
 import type { Database } from 'better-sqlite3'
 import { type Kind, kindNames } from '../../descriptor/kinds.js'
+import type { TableChecks } from '../changedTables.js'
 import type { CatalogueTable, ForeignKey } from '../migration/catalogue.js'
 import { countsTable, quoted } from '../schema.js'
 import { columnOf, indexedValue } from './schema.js'
@@ -173,5 +174,18 @@ export const readCatalogue = (database: Database, name: string, isSampled = fals
         : undefined,
     unique: uniqueIndexes(database, name),
     otherConstraints: otherConstraints(database, name),
+  }
+}
+
+export const tableChecks = (database: Database): TableChecks => {
+  const columns = database
+    .prepare(
+      `select tables.name, columns.name, lower(columns.type) from sqlite_schema as tables
+        join pragma_table_xinfo(tables.name) as columns where tables.type in ('table', 'view')`,
+    )
+    .raw()
+  return {
+    columns: async () => columns.all() as [string, string, string][],
+    isCompatible: (type, kind, existing) => (existing ? isCompatible : hasType)(type, kind),
   }
 }

@@ -6,7 +6,7 @@ import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
-import { readCatalogue } from './catalogue.js'
+import { readCatalogue, tableChecks } from './catalogue.js'
 import { keyStatements, managedSource, sqliteDialect, unmanagedSource } from './dialect.js'
 import { fileIdentity, inMemory, isReadOnly, type OpenedFile, refuseMoved } from './file.js'
 import { reader } from './reader.js'
@@ -65,6 +65,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
       resource.existing ? unmanagedSource(resource, readCatalogue(database, resource.table)) : managedSource(resource),
     runner: (resource) => runnerFor(connection, resource),
     writeOptions: (resource, row) => (resource.existing ? { read: row } : { keys }),
+    checks: tableChecks(database),
     cache,
     ...options,
   })

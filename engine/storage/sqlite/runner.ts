@@ -55,7 +55,13 @@ const stateReader = ({ database, commits }: Connection, resource: Resource) => {
   let state: { version: string; hasLongRows: 0 | 1 }
   return () => {
     const count = commits.count()
-    if (count !== seen) state = preparer(database)(sql).get() as typeof state
+    if (count !== seen) {
+      try {
+        state = preparer(database)(sql).get() as typeof state
+      } catch (error) {
+        throw storageError(error as Error)
+      }
+    }
     seen = count
     return state
   }
@@ -97,7 +103,7 @@ export const runnerFor = (connection: Connection, resource: Resource): Runner =>
     },
     ...(state && {
       version: async () => state().version,
-      hasLongRows: () => state().hasLongRows === 1,
+      hasLongRows: async () => state().hasLongRows === 1,
     }),
   }
 }
