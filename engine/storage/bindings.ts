@@ -67,3 +67,7 @@ export const sqlTag = (knex: Knex) => {
       knex.raw(fragments.map(() => '?').join(separator), fragments as never),
   })
 }
+
+/** JSON as a driver returned it, possibly through a thread. */
+export const toBuffer = (cell: unknown): Buffer =>
+  cell instanceof Uint8Array ? Buffer.from(cell.buffer, cell.byteOffset, cell.length) : Buffer.from(String(cell ?? ''))

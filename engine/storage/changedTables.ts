@@ -68,7 +68,8 @@ export const changedTables = (
           if (!(error instanceof TableChanged)) throw error
           reasons.set(resource, '')
           await compare()
-          throw error
+          // Something else that its statements need is not there.
+          throw reasons.has(resource) ? error : error.cause
         }
       }
       const { version, hasLongRows } = runner

@@ -40,8 +40,10 @@ export interface Dialect {
   readonly fence: string
   /** The condition that a key is not null, as a range of its index. */
   isNotNull(key: string): string
+  /** Whether a search needs the test for long texts, if that is another one. */
+  isLongSearch(search: string): boolean
   /** The condition that the column `_text` contains the searched text, and the values that a search binds. */
-  contains(search: string): Knex.Raw
+  contains(isLong: boolean): Knex.Raw
   searchValues(search: string): Values
   /** The function that makes a JSON array of values, and a line feed. */
   readonly jsonArray: string

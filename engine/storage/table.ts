@@ -2,21 +2,30 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type ListQuery, type Position, selectionKey } from '../descriptor/listQuery.js'
 import type { Registry, Resource, RowValues, Value } from '../descriptor/registry.js'
-import type { Statement } from './bindings.js'
+import { type Statement, toBuffer } from './bindings.js'
 import { changedTables, type TableChecks } from './changedTables.js'
 import { parseConflicts } from './conflicts.js'
 import { toCsv } from './csv.js'
 import type { Cell, Dialect, Purpose, Runner, Source, Values } from './dialect.js'
-import { type Driver, maxProbed, type ReadStatements, readStatements } from './list.js'
+import {
+  type Driver,
+  emptyPage,
+  listKey,
+  maxInteger,
+  maxProbed,
+  type Plan,
+  planRead,
+  type ReadStatements,
+  readStatements,
+} from './list.js'
 import { largePageBody, maxIds, type Part, partBytes, rowsInParts } from './parts.js'
-import { emptyPage, listKey, maxInteger, type Plan, planRead } from './plan.js'
 import { runInTurn } from './referencing.js'
 import type { ResponseCache } from './responseCache.js'
 import { boundValue, findField, readValue } from './schema.js'
 import { singleFlight } from './singleFlight.js'
 import type { CachedBody, Caller, StreamedBody, Table } from './storage.js'
 import { elapsed, type Trace } from './trace.js'
-import { rowTag, toBuffer, type WriteOptions, type WritePlanner, writePlanner } from './write.js'
+import { rowTag, type WriteOptions, type WritePlanner, writePlanner } from './write.js'
 
 const pageHead = '{"data":['
 

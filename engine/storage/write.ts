@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { OnDelete } from '../descriptor/fields.js'
 import { exactInteger, type RowId } from '../descriptor/integers.js'
 import type { Registry, RowValues } from '../descriptor/registry.js'
-import { buildOnce, compile, parameter, type Statement, sqlTag } from './bindings.js'
+import { buildOnce, compile, parameter, type Statement, sqlTag, toBuffer } from './bindings.js'
 import { conflictsQuery, parseConflicts } from './conflicts.js'
 import type { Cell, Dialect, Source } from './dialect.js'
 import { findReferencing, type Query, type Referrer, referrersTo, type Walk } from './referencing.js'
@@ -70,10 +70,6 @@ export type Outcome<B = Buffer> =
 
 /** The tag of a row: a digest of its JSON, so that it changes with this row alone. */
 export const rowTag = (body: Uint8Array): string => createHash('sha256').update(body).digest('base64url').slice(0, 22)
-
-/** JSON as a driver returned it, possibly through a thread. */
-export const toBuffer = (cell: unknown): Buffer =>
-  cell instanceof Uint8Array ? Buffer.from(cell.buffer, cell.byteOffset, cell.length) : Buffer.from(String(cell ?? ''))
 
 /** Where and how idempotency keys are stored, if they are. */
 export interface KeyStatements {

@@ -71,7 +71,7 @@ test('slow searches that would wait for too long are refused, and do not delay o
   const service = await startOffice({ url, logger, pool: { ...never, statementMs: 10_000 } })
   await runOn(
     url,
-    `alter table employees rename to staff; create view employees as select staff.* from (select pg_sleep(0.6)) as slept, staff`,
+    `alter table employees rename to staff; create view employees as select staff.* from (select pg_sleep(0.02)) as slept, staff`,
   )
   const slow = Promise.all(Array.from({ length: 30 }, (_, n) => service.get(`/v1/employees?q=e&offset=${n}`)))
   for (const path of ['/v1/jobs?q=engineer', '/v1/jobs/1', '/v1/leave?limit=3'])

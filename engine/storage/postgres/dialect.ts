@@ -49,7 +49,8 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
   withoutIndex: (column) => column,
   isNotNull: (key) => `${key} is not null`,
   fence: '',
-  contains: (search) => contains('_text', isLongSearch(search)),
+  isLongSearch,
+  contains: (isLong) => contains('_text', isLong),
   searchValues(search) {
     const values = searchValues(index, search)
     return { ...values, ...lettersFoldedTo(values.searchText), searchWords: asciiPattern(search) }

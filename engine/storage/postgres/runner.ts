@@ -11,20 +11,23 @@ import { knex, prepared } from './prepared.js'
 import type { Reads } from './replicas.js'
 import { advanceSequence, createWriter } from './writes.js'
 
-/** The length of the change log is asked for after so many reads and writes of this service. */
-const usesPerCheck = 50
+/** How often the length of a change log is asked for at most, in milliseconds. */
+const checkMs = 1_000
 
 /** Makes the function to call with each use of a table, which has its change log compacted once that has become long. */
 const compactor = (connections: Connections, table: string) => {
   const isLong = prepared(knex.raw(`select is_long from registry_state('${table}')`))
-  let uses = 0
+  let checkAt = 0
   const check = async (): Promise<void> => {
     const [row] = await connections.check(isLong)
     if (row?.[0] === 't') await connections.maintain(askForUpkeep(table))
   }
   // If it fails, a later use tries again.
   return (): void => {
-    if (uses++ % usesPerCheck === 0) check().catch(() => {})
+    const now = performance.now()
+    if (now < checkAt) return
+    checkAt = now + checkMs
+    check().catch(() => {})
   }
 }
 

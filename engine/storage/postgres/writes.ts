@@ -6,21 +6,14 @@ import { setTimeout } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { DatabaseError } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
+import { toBuffer } from '../bindings.js'
 import { conflictsQuery } from '../conflicts.js'
 import type { Cell, Dialect, Source } from '../dialect.js'
 import { keyQueries, keysTable } from '../keys.js'
 import { runInTurn } from '../referencing.js'
 import { literal, quoted } from '../schema.js'
 import { OutcomeUnknown, Unavailable } from '../storage.js'
-import {
-  type KeyStatements,
-  makeWrite,
-  type Outcome,
-  type Refused,
-  RowRefused,
-  toBuffer,
-  type WritePlan,
-} from '../write.js'
+import { type KeyStatements, makeWrite, type Outcome, type Refused, RowRefused, type WritePlan } from '../write.js'
 import type { Connections } from './connections.js'
 import { Dropped } from './errors.js'
 import { clock } from './functions.js'

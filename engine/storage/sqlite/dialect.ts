@@ -10,7 +10,7 @@ import { countsTable, escapedName, quoted } from '../schema.js'
 import { joinedText, textSize, unmanagedColumns } from '../unmanaged.js'
 import type { KeyStatements } from '../write.js'
 import { knex } from './knex.js'
-import { jsonList } from './prepared.js'
+import { jsonList } from './reader.js'
 import { columnOf, isLong, jsonIndex, longRowsIndex, rowJson, searchTable, sortKey } from './schema.js'
 import { containsSql, isIndexed, searchParameters } from './search.js'
 
@@ -46,6 +46,7 @@ export const sqliteDialect: Dialect = {
   fence: 'limit -1',
   // Every number and text is greater; SQLite would not use the index for IS NOT NULL.
   isNotNull: (key) => `${key} > -9e999`,
+  isLongSearch: () => false,
   contains: () =>
     knex.raw(
       containsSql('_text'),

@@ -2,13 +2,13 @@
 import type { Database } from 'better-sqlite3'
 import type { Resource } from '../../descriptor/registry.js'
 import { oncePerTick } from '../../process/batchPerTick.js'
+import { toBuffer } from '../bindings.js'
 import type { Cell, Runner } from '../dialect.js'
 import { latencyKeys } from '../slots.js'
-import { toBuffer } from '../write.js'
 import { hasLongRowsSql, managedSource } from './dialect.js'
 import { storageError } from './errors.js'
-import { bindLists, preparer } from './prepared.js'
 import type { reader } from './reader.js'
+import { bindLists, preparer } from './reader.js'
 import type { Readers } from './readers.js'
 import { searchTable } from './schema.js'
 import type { WriteQueue } from './writeQueue.js'
@@ -70,12 +70,13 @@ const stateReader = ({ database, commits }: Connection, resource: Resource) => {
 export const runnerFor = (connection: Connection, resource: Resource): Runner => {
   const { readers, writes } = connection
   const { path } = resource
+  const searchIndex = searchTable(resource)
   const state = resource.existing ? undefined : stateReader(connection, resource)
   return {
     async read(statement, values, { caller, search, isShort = false, isBegun = false, ...timed } = {}) {
       const bound = bindLists({ statement, values })
       try {
-        const index = search?.isIndexed ? searchTable(resource) : undefined
+        const index = search?.isIndexed ? searchIndex : undefined
         const read = { sql: statement.sql, values: bound, search: search?.text ?? '', index }
         // The rows of a view may take long to compute.
         if (isShort && state) return connection.read(read, Number.MAX_VALUE) as Cell[][]

@@ -1,7 +1,5 @@
 /** Searches on SQLite: a few trigrams of the text find candidates in the index, and a containment test decides. */
-import type { Database } from 'better-sqlite3'
-import { containment, fold, shortPattern } from '../caseFold.js'
-import { preparer } from './prepared.js'
+import { fold, shortPattern } from '../caseFold.js'
 
 /**
  * Letters that SQLite's trigram index does not fold because its Unicode tables are older (such as Georgian, Cherokee and Osage), and
@@ -37,7 +35,7 @@ export const pickTrigrams = (folded: string): string[] => {
 const quote = (trigram: string): string => `"${trigram.replaceAll('"', '""')}"`
 
 /** The SQL that estimates how common a trigram is: the id of its sixteenth match. The greater it is, the rarer the trigram. */
-const probeSql = (index: string): string =>
+export const probeSql = (index: string): string =>
   `select rowid from ${index} where ${index} match ? order by rowid limit 1 offset 15`
 
 /**
@@ -81,46 +79,4 @@ export const searchParameters = (q: string) => {
 
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded'
-}
-
-/** What the functions of a read look for, and until when. */
-export interface Searching {
-  readonly search: string
-  /** The index that finds candidates, if the statement uses it. */
-  readonly index?: string | undefined
-  readonly deadline: number
-}
-
-/**
- * Adds to a connection `registry_contains(text)`, `registry_match()`, which finds candidates in the search index, and
- * `registry_in_time()`, which ends a read at its deadline. The returned function sets what they are for.
- */
-export const addSearchFunctions = (database: Database): ((searching: Searching) => void) => {
-  const prepare = preparer(database)
-  let contains: (folded: string) => boolean = () => false
-  let match = ''
-  let deadline = 0
-  const checkTime = () => {
-    if (performance.now() > deadline) throw new DeadlineExceeded()
-  }
-  database.function('registry_contains', { directOnly: true }, (text: unknown) => {
-    checkTime()
-    return contains(fold(String(text))) ? 1 : 0
-  })
-  database.function('registry_in_time', { directOnly: true }, () => {
-    checkTime()
-    return 1
-  })
-  database.function('registry_match', { directOnly: true, deterministic: true }, () => match)
-  return ({ search, index, deadline: until }) => {
-    deadline = until
-    if (search === '') return
-    const folded = fold(search)
-    contains = containment(folded)
-    const probe = (trigram: string) =>
-      prepare(probeSql(index as string))
-        .pluck()
-        .get(trigram) as number | undefined
-    match = index ? matchExpression(pickTrigrams(folded), probe) : ''
-  }
 }

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import type { Cell } from '../dialect.js'
 import { type Query, runAtOnce } from '../referencing.js'
 import { makeWrite, type Outcome, type Refused, RowRefused, type WritePlan } from '../write.js'
-import { bindLists, preparer } from './prepared.js'
+import { bindLists, preparer } from './reader.js'
 
 /** A write that waits for its commit. */
 export interface QueuedWrite extends WritePlan {
