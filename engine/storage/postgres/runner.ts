@@ -14,20 +14,30 @@ import { advanceSequence, createWriter } from './writes.js'
 /** How often the length of a change log is asked for at most, in milliseconds. */
 const checkMs = 1_000
 
-/** Makes the function to call with each use of a table, which has its change log compacted once that has become long. */
-const compactor = (connections: Connections, table: string) => {
-  const isLong = prepared(knex.raw(`select is_long from registry_state('${table}')`))
+/** The version of a table, and what has its change log compacted once that has become long. */
+const versionReader = (connections: Connections, table: string, waitMs: number) => {
+  const state = prepared(knex.raw(`select to_hex(state), is_long from registry_state('${table}')`))
   let checkAt = 0
-  const check = async (): Promise<void> => {
-    const [row] = await connections.check(isLong)
-    if (row?.[0] === 't') await connections.maintain(askForUpkeep(table))
+  let isCompacting = false
+  const compact = async (): Promise<void> => {
+    if (isCompacting) return
+    isCompacting = true
+    // If it fails, a later read tries again.
+    await connections.maintain(askForUpkeep(table)).catch(() => {})
+    isCompacting = false
   }
-  // If it fails, a later use tries again.
-  return (): void => {
-    const now = performance.now()
-    if (now < checkAt) return
-    checkAt = now + checkMs
-    check().catch(() => {})
+  const version = shared(waitMs, async () => {
+    checkAt = performance.now() + checkMs
+    const [row] = await connections.check(state)
+    if (row?.[1] === 't') void compact()
+    return String(row?.[0])
+  })
+  return {
+    version,
+    /** To be called with each use of the table. */
+    onUse(): void {
+      if (performance.now() >= checkAt) version().catch(() => {})
+    },
   }
 }
 
@@ -56,8 +66,7 @@ export const managedRunner = (
 ): Runner => {
   const advance = prepared(knex.raw(askForUpkeep(table)))
   const write = createWriter(connections, { table } as Resource, statementMs, advance)
-  const onUse = compactor(connections, table)
-  const version = prepared(knex.raw(`select to_hex(state) from registry_state('${table}')`))
+  const { version, onUse } = versionReader(connections, table, waitMs)
   return {
     async read(statement, values, { isShort, ...purpose } = {}) {
       onUse()
@@ -71,7 +80,7 @@ export const managedRunner = (
       onUse()
       return write(plan)
     },
-    version: shared(waitMs, async () => String((await connections.check(version))[0]?.[0])),
+    version,
   }
 }
 
