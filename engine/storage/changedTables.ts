@@ -72,12 +72,12 @@ export const changedTables = (
           throw reasons.has(resource) ? error : error.cause
         }
       }
-      const { version, hasLongRows } = runner
+      const { version, state } = runner
       return {
         read: (...read) => guarded(() => runner.read(...read)),
         write: (plan) => guarded(() => runner.write(plan)),
         ...(version && { version: () => guarded(version) }),
-        ...(hasLongRows && { hasLongRows: () => guarded(hasLongRows) }),
+        ...(state && { state: () => guarded(state) }),
       }
     },
     /** The tables that do not fit now. */

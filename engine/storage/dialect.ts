@@ -106,6 +106,9 @@ export interface Runner {
   write(plan: WritePlan): Promise<Outcome>
   /** The current version of the table, if it has one. */
   version?(): Promise<string>
-  /** Whether any row may be so long that a page of such rows is sent in parts; by default it may. */
-  hasLongRows?(): Promise<boolean>
+  /**
+   * Whether any row may be so long that a page of such rows is sent in parts, and whether no id is missing, so that an offset is
+   * one; by default the first may be.
+   */
+  state?(): Promise<{ readonly hasLongRows: boolean; readonly isDense: boolean }>
 }

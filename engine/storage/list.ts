@@ -197,13 +197,24 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     return knex.raw(condition.replaceAll(/@(?:value|id)/g, '?'), bindings)
   }
 
-  /** The ids and keys of the next `$limit` rows, in order, as the common table expressions of a query. */
-  const found = (plan: Plan, driver: Driver, after: Position | undefined): Knex.Raw => {
+  /** Where a page of all rows in order of `id` begins, and how many rows it skips from there: none if no id is missing. */
+  const start = ({ descending }: Order): Knex.Raw => {
+    const [skip, total] = [integer('skip'), '(select total from _state)']
+    const [least, most] = [`(select min(id) from ${from})`, `(select max(id) from ${from})`]
+    const [first, last, sign] = descending ? [most, least, '-'] : [least, most, '+']
+    const isKey = `cast(${most} as numeric) - ${least} + 1 = ${total}`
+    return sql`select case when ${skip} >= ${total} then ${last} when ${isKey} then ${first} ${sign} ${skip} else ${first} end as first,
+      case when ${skip} >= ${total} then 1 when ${isKey} then 0 else ${skip} end as skip`
+  }
+
+  /** The ids and keys of the next `$limit` rows after a position, or after `$skip` rows, in order, as the common table expressions of a query. */
+  const found = (plan: Plan, driver: Driver, after: Position | undefined, hasOffset: boolean): Knex.Raw => {
     const { order } = plan
     const isAll = plan.strategy === 'all'
     const walked = key(order)
     const columns = { id: 'id', _k: walked }
-    const skip = after ? '' : sql` offset ${integer('skip')}`
+    const isKeyed = hasOffset && isAll && state !== undefined && order.field === 'id'
+    const skip = !hasOffset ? '' : isKeyed ? ' offset (select skip from _start)' : sql` offset ${integer('skip')}`
     const limited = (rows: Knex.Raw, condition?: string) => {
       const limit = integer('limit')
       const bound = condition ? sql`case when ${condition} then ${limit} else 0 end` : limit
@@ -219,11 +230,13 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       const rows = matching(plan, columns, isWalked, {
         order: ` order by ${by}`,
         ...(part && { after: bindPosition(part, order) }),
+        ...(isKeyed && { after: sql`id ${order.descending ? '<=' : '>='} (select first from _start)` }),
       })
       return limited(rows, isAll ? undefined : `not (${fewIf})`)
     }
     const walks = after ? partsAfter(dialect, walked, order, after).map(walk) : [walk()]
-    if (isAll && walks.length === 1) return sql`_found as materialized (${walks[0] as Knex.Raw})`
+    if (isAll && walks.length === 1)
+      return sql`${isKeyed ? sql`_start as materialized (${start(order)}), ` : ''}_found as materialized (${walks[0] as Knex.Raw})`
     const isAfter =
       after &&
       bindPosition(
@@ -281,7 +294,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const isLarge = '(select is_large from _large)'
     const parts = sql.join(
       [
-        found(plan, driver, after),
+        found(plan, driver, after, !after),
         sql`_shown as materialized (select * from _found limit ${integer('shown')})`,
         sql`_total as (${total(plan, driver)})`,
         ...(isSized ? [large] : []),
@@ -301,7 +314,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   }
   /** The ids of the next rows, one row: a JSON array, how many there are, id and key of the last. */
   const nextIds = (plan: Plan, driver: Driver, after: Position | undefined): Knex.Raw =>
-    sql`with ${found(plan, driver, after)} select (select ${ids} from _found), (select count(*) from _found), ${rowAt(plan, integer('last'))}`
+    sql`with ${found(plan, driver, after, false)} select (select ${ids} from _found), (select count(*) from _found), ${rowAt(plan, integer('last'))}`
 
   /** The first rows of some ids until they have `$bytes`, each a line; and the ids of the others. */
   const part = (order: Order): Knex.Raw => {

@@ -119,7 +119,7 @@ const resourceTable = (
     }
 
   const readPage = async (plan: Plan, { limit, offset, after }: ListQuery['page'], caller?: Caller): Promise<Page> => {
-    const isSized = (await runner.hasLongRows?.()) ?? true
+    const { hasLongRows: isSized, isDense } = (await runner.state?.()) ?? { hasLongRows: true, isDense: false }
     const driver = await chooseDriver(plan)
     const skip = offset > maxInteger ? maxInteger : offset
     const values = {
@@ -131,7 +131,8 @@ const resourceTable = (
       last: limit - 1,
       skip,
     }
-    const isShort = plan.strategy === 'all' && !isSized && (after !== undefined || skip <= shortOffset)
+    const isQuick = after !== undefined || skip <= shortOffset || (isDense && plan.order.field === 'id')
+    const isShort = plan.strategy === 'all' && !isSized && isQuick
     const [row] = await runner.read(statements.page(plan, driver, after, isSized), values, {
       ...purpose(plan, driver, caller, skip),
       isShort,
@@ -196,7 +197,7 @@ const resourceTable = (
       const driver = await chooseDriver(plan)
       let after: Position | undefined
       do {
-        const values = { ...boundValues(plan), ...afterValues(plan, after), limit: maxIds, last: maxIds - 1, skip: 0 }
+        const values = { ...boundValues(plan), ...afterValues(plan, after), limit: maxIds, last: maxIds - 1 }
         const [row] = await runner.read(statements.ids(plan, driver, after), values, {
           ...purpose(plan, driver, caller),
           isBegun: true,

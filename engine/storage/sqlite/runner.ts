@@ -48,11 +48,13 @@ export interface Connection {
   readonly commits: CommitCounter
 }
 
-/** The version of a table, and whether it has long rows; read again after each commit. */
+/** The version of a table, whether it has long rows, and whether no id is missing; read again after each commit. */
 const stateReader = ({ database, commits }: Connection, resource: Resource) => {
-  const sql = `select version, ${hasLongRowsSql(resource)} as hasLongRows from (${managedSource(resource).state})`
+  const { state: stateSql, from } = managedSource(resource)
+  const isDense = `(select max(id) from ${from}) - (select min(id) from ${from}) + 1 = total`
+  const sql = `select version, ${hasLongRowsSql(resource)} as hasLongRows, ${isDense} as isDense from (${stateSql})`
   let seen = -1
-  let state: { version: string; hasLongRows: 0 | 1 }
+  let state: { version: string; hasLongRows: 0 | 1; isDense: 0 | 1 | null }
   return () => {
     const count = commits.count()
     if (count !== seen) {
@@ -104,7 +106,10 @@ export const runnerFor = (connection: Connection, resource: Resource): Runner =>
     },
     ...(state && {
       version: async () => state().version,
-      hasLongRows: async () => state().hasLongRows === 1,
+      async state() {
+        const { hasLongRows, isDense } = state()
+        return { hasLongRows: hasLongRows === 1, isDense: isDense === 1 }
+      },
     }),
   }
 }
