@@ -45,16 +45,12 @@ export interface Dialect {
   /** The condition that the column `_text` contains the searched text, and the values that a search binds. */
   contains(isLong: boolean): Knex.Raw
   searchValues(search: string): Values
-  /** The function that makes a JSON array of values, and a line feed. */
+  /** The function that makes a JSON array of values. */
   readonly jsonArray: string
-  readonly lineFeed: string
   /** A text as bytes, if the driver returns these faster. */
   bytes(text: string): string
   /** Follows a query whose row is about to be changed. */
   readonly forUpdate: string
-  /** The column of a field in a table that the service does not manage, and the condition that a row of it has an id. */
-  columnSql(field: Field, type: string): ColumnSql
-  hasId(column: string): string
 }
 
 /** What a managed table has more than its columns; a list is correct without any of it. */

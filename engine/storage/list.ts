@@ -324,7 +324,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const sized = `select *, sum(_size) over (order by ${by} rows unbounded preceding) - _size as _before from _rows`
     return sql`with _rows as materialized (${rows}), _sized as materialized (${sized}),
       _part as materialized (select id from _sized where _before < ${integer('bytes')} order by ${by}),
-      _lines as (${rowsJson('_part', order, dialect.lineFeed)})
+      _lines as (${rowsJson('_part', order, `'\n'`)})
       select (select json from _lines), (select ${ids} from _sized where _before >= ${integer('bytes')})`
   }
 

@@ -1,7 +1,6 @@
 /** Tables that the service serves as they are: existing ones, and all where it creates nothing but tables, keys and indexes. */
-import type { Resource } from '../descriptor/registry.js'
-import { searchedFields } from '../descriptor/registry.js'
-import type { Dialect, Source } from './dialect.js'
+import { type Field, type Resource, searchedFields } from '../descriptor/registry.js'
+import type { ColumnSql, Source } from './dialect.js'
 import type { CatalogueTable } from './migration/catalogue.js'
 import { escapedName, findField, quoted } from './schema.js'
 
@@ -15,11 +14,15 @@ export const joinedText = (resource: Resource): string => {
 export const textSize = (resource: Resource): string =>
   ['0', ...searchedFields(resource).map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`)].join(' + ')
 
-/** The table as a query whose columns are the fields; a redacted column is never read. */
+/**
+ * The table as a query whose columns are the fields; a redacted column is never read. `columnSql` is the column of a field by the type
+ * that the database has for it, `hasId` the condition that a row has an id.
+ */
 export const unmanagedColumns = (
-  { columnSql, hasId }: Dialect,
   resource: Resource,
   table: CatalogueTable | undefined,
+  columnSql: (field: Field, type: string) => ColumnSql,
+  hasId: (column: string) => string,
 ): Pick<Source, 'resource' | 'from' | 'size' | 'write' | 'uniqueKey'> => {
   const types = new Map(table?.columns.map(({ name, type }) => [name, type]))
   const columns = new Map(resource.fields.map((field) => [field.name, columnSql(field, types.get(field.column) ?? '')]))

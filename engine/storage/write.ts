@@ -209,9 +209,14 @@ export const writePlanner = (
   const once = buildOnce<Readonly<Record<'current' | 'conflicts' | 'change', Statement>>>()
   const update = (names: readonly string[], stamps: readonly string[]) =>
     once(`${names} ${stamps}`, () => {
-      const differs = names.map(
-        (name) => sql`${quoted(name)} is distinct from ${named(name, dialect.typeOf(findField(resource, name)))}`,
-      )
+      const differs = names.map((name) => {
+        const field = findField(resource, name)
+        const isOther = sql`is distinct from ${named(name, dialect.typeOf(field))}`
+        // What is read of a table that the service does not manage has no redacted fields.
+        return field.redacted
+          ? sql`exists (select 1 from ${table} where ${column('id')} = ${rowId} and ${column(name)} ${isOther})`
+          : sql`${quoted(name)} ${isOther}`
+      })
       const isChanged = differs.length > 0 ? sql`case when ${sql.join(differs, ' or ')} then 1 else 0 end` : '0'
       const changed = [...names, ...stamps].map((name) => sql`${column(name)} = ${written(name)}`)
       const set = changed.length > 0 ? sql.join(changed, ', ') : `${column('id')} = ${column('id')}`

@@ -155,6 +155,14 @@ test('rows, their tags, updates and deletes are the same', async () => {
   await both('/v1/places')
 })
 
+test('a redacted field is updated without being read', async () => {
+  const { headers } = await both('/v1/places/1')
+  const updated = await both('/v1/places/1', patchOf({ secret: 'hunter2' }))
+  assert.equal([updated.status, updated.body.secret, updated.headers['etag']], [200, null, headers['etag']])
+  const stored = `select "Secret" from "Place of ""work""?" where "PlaceId" = 1`
+  assert.equal(await (server ? runOn(database.url, stored) : database.run(stored)), [{ Secret: 'hunter2' }])
+})
+
 test('the tag of a list is a digest: it changes with the rows, whoever changes them', async () => {
   const [, service] = services
   const tagOf = async () => (await service.get('/v1/teams')).headers['etag'] as string

@@ -56,11 +56,8 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
     return { ...values, ...lettersFoldedTo(values.searchText), searchWords: asciiPattern(search) }
   },
   jsonArray: 'json_agg',
-  lineFeed: 'chr(10)',
   bytes: (text) => text,
   forUpdate: ' for update',
-  columnSql,
-  hasId: (column) => `${column} is not null`,
 })
 
 export const managedSource = (index: SearchIndex, resource: Resource): Source => ({
@@ -81,12 +78,11 @@ export const managedSource = (index: SearchIndex, resource: Resource): Source =>
 
 /** A table that the service serves as it is; `hasTrigrams` if an index finds its ASCII words. */
 export const unmanagedSource = (
-  dialect: Dialect,
   resource: Resource,
   table: CatalogueTable | undefined,
   hasTrigrams: boolean,
 ): Source => ({
-  ...unmanagedColumns(dialect, resource, table),
+  ...unmanagedColumns(resource, table, columnSql, (column) => `${column} is not null`),
   // The server folds ASCII letters; of the others, those that occur in the searched text are enough.
   text: knex.raw(`translate(lower(${joinedText(resource)} collate "C"), ?, ?)`, [
     named('foldedFrom', 'text'),

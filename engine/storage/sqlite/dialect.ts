@@ -54,11 +54,8 @@ export const sqliteDialect: Dialect = {
     ),
   searchValues: searchParameters,
   jsonArray: 'json_group_array',
-  lineFeed: 'char(10)',
   bytes: (text) => `cast(${text} as blob)`,
   forUpdate: '',
-  columnSql,
-  hasId: (column) => `typeof(${column}) = 'integer'`,
 }
 
 export const managedSource = (resource: Resource): Source => {
@@ -85,7 +82,7 @@ export const managedSource = (resource: Resource): Source => {
 }
 
 export const unmanagedSource = (resource: Resource, table: CatalogueTable | undefined): Source => ({
-  ...unmanagedColumns(sqliteDialect, resource, table),
+  ...unmanagedColumns(resource, table, columnSql, (column) => `typeof(${column}) = 'integer'`),
   text: knex.raw(joinedText(resource)),
   // At random, because the ids may follow any rule.
   inTime: `(random() % ${checkedRows} <> 0 or registry_in_time())`,
