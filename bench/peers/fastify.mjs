@@ -46,7 +46,8 @@ const columns = names.map((name) => (name === 'password_hash' ? `null as ${name}
 
 const sqlite = () => {
   // Platformatic installs its own better-sqlite3 in this folder; the service's copy has the same SQLite build as the service.
-  const Database = createRequire(new URL('../../package.json', import.meta.url))('better-sqlite3')
+  const name = Number.parseInt(process.versions.node, 10) < 22 ? 'better-sqlite3-node20' : 'better-sqlite3'
+  const Database = createRequire(new URL('../../package.json', import.meta.url))(name)
   const database = new Database(DATABASE, { readonly: true, fileMustExist: true })
   const selectPage = database.prepare(`select ${columns} from employees order by id limit ? offset ?`)
   const selectRow = database.prepare(`select ${columns} from employees where id = ?`)
