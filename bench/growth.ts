@@ -38,13 +38,23 @@ const requestKinds = (rows: number): Record<string, readonly string[]> => {
   }
   return {
     'first page': times(100, (n) => list(`limit=${50 + n}`)),
+    'first page in another order': times(100, (n) => list(`sort=-date_of_joining&limit=${50 + n}`)),
     'page at 90 % of the table': times(100, (n) => list(`offset=${Math.max(0, deep - n)}`)),
     'one row': times(100, (n) => `/api/v1/employees/${1 + n}`),
     'filter with few matches': times(100, (n) => list(`candidate_id=${1 + n}`)),
+    'range with few matches': times(100, (n) => list(`base_salary.gte=${10_000_000 + n}`)),
     'search with one match': times(60, code),
     'filter that most rows match': times(5, (n) => list(`status=Active&offset=${n}`)),
     'search for a word in a sixth of the rows': times(5, (n) => list(`q=London&offset=${n}`)),
   }
+}
+
+/** Pages that continue after one in the middle of an order, as their `Link` says. */
+const linkedPages = async (address: string, rows: number): Promise<string[]> => {
+  const response = await fetch(`${address}${list(`sort=last_name&limit=10&offset=${Math.floor(rows / 2)}`)}`)
+  await response.text()
+  const [, next = ''] = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? []
+  return times(100, (n) => next.replace('limit=10', `limit=${50 + n}`))
 }
 
 export interface Growth {
@@ -55,7 +65,7 @@ export interface Growth {
 }
 
 export const measureGrowth = async (small: BenchServer, large: BenchServer, rows: number): Promise<Growth[]> => {
-  const report = progressBar('growth', 2 * Object.keys(requestKinds(rows)).length, 'measurements')
+  const report = progressBar('growth', 2 * (Object.keys(requestKinds(rows)).length + 1), 'measurements')
   let done = 0
   report(done)
   const latencies = async (benchServer: BenchServer, count: number) => {
@@ -65,7 +75,8 @@ export const measureGrowth = async (small: BenchServer, large: BenchServer, rows
       times(300, (n) => list(`limit=${1 + (n % 200)}&offset=1`)),
     )
     const result = new Map<string, number>()
-    for (const [kind, requests] of Object.entries(requestKinds(count))) {
+    const kinds = { ...requestKinds(count), 'next page by `Link`, in another order': await linkedPages(address, count) }
+    for (const [kind, requests] of Object.entries(kinds)) {
       // A first run reads the data from disk, which is not measured.
       await latency(address, requests)
       result.set(kind, await latency(address, requests))
