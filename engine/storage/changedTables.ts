@@ -69,7 +69,7 @@ export const changedTables = (
           reasons.set(resource, '')
           await compare()
           // Something else that its statements need is not there.
-          throw reasons.has(resource) ? error : error.cause
+          throw reasons.has(resource) ? error : (error.cause ?? error)
         }
       }
       const { version, state } = runner

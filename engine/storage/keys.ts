@@ -34,11 +34,8 @@ const keyLifetime = 24 * 60 * 60 * 1000
 export const keyQueries = (knex: Knex, now: string) => {
   const expiry = knex.raw(`${now} - ${keyLifetime}`)
   return {
-    /** The create that was stored with the parameter `idempotencyKey`, unless the key has expired. */
-    find: knex(keysTable)
-      .select('digest', 'id', 'body')
-      .where('key', parameter(knex, 'idempotencyKey'))
-      .where('at', '>', expiry),
+    /** The create that was stored with the parameter `$key`, unless the key has expired. */
+    find: knex(keysTable).select('digest', 'id', 'body').where('key', parameter(knex, '$key')).where('at', '>', expiry),
     expired: knex(keysTable).where('at', '<=', expiry),
     /** Stores the keys `key`, `digest`, `id` and `body` that a query selects; expired ones must have been deleted. */
     store: (source: Knex.QueryBuilder) =>

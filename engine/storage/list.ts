@@ -325,7 +325,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     return sql`with _rows as materialized (${rows}), _sized as materialized (${sized}),
       _part as materialized (select id from _sized where _before < ${integer('bytes')} order by ${by}),
       _lines as (${rowsJson('_part', order, `'\n'`)})
-      select (select json from _lines), (select ${ids} from _sized where _before >= ${integer('bytes')})`
+      select (select json from _lines), (select ${ids} from _sized where id not in (select id from _part))`
   }
 
   const served = (name: string): string => servedValue(dialect.columnOf(findField(resource, name).kind), quoted(name))

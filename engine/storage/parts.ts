@@ -26,7 +26,7 @@ export async function* rowsInParts(
   read: (ids: readonly string[]) => Promise<Part>,
 ): AsyncGenerator<Buffer> {
   let size = minPartRows
-  for (let rest = ids; rest.length > 0; ) {
+  for (let rest: readonly string[] = [...new Set(ids)]; rest.length > 0; ) {
     await turn()
     const asked = rest.slice(0, size)
     const { lines, left } = await read(asked)

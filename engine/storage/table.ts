@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type ListQuery, type Position, selectionKey } from '../descriptor/listQuery.js'
 import type { Registry, Resource, RowValues, Value } from '../descriptor/registry.js'
-import { type Statement, toBuffer } from './bindings.js'
+import { toBuffer } from './bindings.js'
 import { changedTables, type TableChecks } from './changedTables.js'
 import { parseConflicts } from './conflicts.js'
 import { toCsv } from './csv.js'
@@ -23,7 +23,7 @@ import { runInTurn } from './referencing.js'
 import type { ResponseCache } from './responseCache.js'
 import { boundValue, findField, readValue } from './schema.js'
 import { singleFlight } from './singleFlight.js'
-import type { CachedBody, Caller, StreamedBody, Table } from './storage.js'
+import type { CachedBody, Caller, Table } from './storage.js'
 import { elapsed, type Trace } from './trace.js'
 import { rowTag, type WriteOptions, type WritePlanner, writePlanner } from './write.js'
 
@@ -44,7 +44,10 @@ const withOwnTag = (body: Buffer): CachedBody => {
 
 const toIds = (json: Cell | undefined): string[] => JSON.parse(String(json ?? '[]')) ?? []
 
-type Page = (CachedBody & { readonly version: string }) | StreamedBody
+/** A page; of one that is too large to be read at once the ids of its rows, and the JSON after them. */
+type Page =
+  | (CachedBody & { readonly version: string })
+  | { readonly ids: readonly string[]; readonly tail: string; readonly next: Position | undefined }
 
 const resourceTable = (
   dialect: Dialect,
@@ -140,10 +143,7 @@ const resourceTable = (
     const [readVersion, total, json, rows, lastId, lastKey, ids] = row as readonly Cell[]
     const next = Number(rows) > limit ? toPosition(plan, lastId, lastKey) : undefined
     const tail = `],"meta":{"total":${total},"limit":${limit},"offset":${offset}}}`
-    if (ids) {
-      const parts = rowsInParts(toIds(ids), readPart(plan, caller))
-      return { body: largePageBody([pageHead, tail], parts), next }
-    }
+    if (ids) return { ids: toIds(ids), tail, next }
     const body = Buffer.concat([Buffer.from(pageHead), toBuffer(json), Buffer.from(tail)])
     if (readVersion === null) return { version: '', tag: rowTag(body), body, next }
     return { version: String(readVersion), tag: tagOf(String(readVersion)), body, next }
@@ -188,7 +188,11 @@ const resourceTable = (
             })
           : read(),
       )
-      if ('version' in page && runner.version) cache.storeOnSecondRequest(key, page)
+      if ('ids' in page) {
+        const rows = rowsInParts(page.ids, readPart(plan, caller))
+        return { body: largePageBody([pageHead, page.tail], rows), next: page.next }
+      }
+      if (runner.version) cache.storeOnSecondRequest(key, page)
       return page
     },
     async *stream(selection, caller, format) {
@@ -243,7 +247,7 @@ const resourceTable = (
     },
     async hasKey(key) {
       const { find } = writes.keys ?? {}
-      return find !== undefined && (await runner.read(find, { idempotencyKey: key }, { isShort: true })).length > 0
+      return find !== undefined && (await runner.read(find, { $key: key }, { isShort: true })).length > 0
     },
     async conflicts(values, id) {
       const query = writes.conflicts(values, id)
@@ -260,8 +264,7 @@ interface Tables {
   readonly dialect: Dialect
   source(resource: Resource): Source
   runner(resource: Resource): Runner
-  /** `row` is the statement that reads a row. */
-  writeOptions(resource: Resource, row: Statement): WriteOptions
+  writeOptions(resource: Resource): Omit<WriteOptions, 'read'>
   readonly checks: TableChecks
   readonly cache: ResponseCache
   readonly warn: (message: string) => void
@@ -279,7 +282,10 @@ export const resourceTables = (registry: Registry, database: Tables) => {
       const statements = readStatements(dialect, source)
       const unwatched = database.runner(resource)
       const runner = changed.watch(resource, unwatched, () => unwatched.read(statements.row, { id: 0 }))
-      const writes = writePlanner(dialect, registry, source, sourceAt, database.writeOptions(resource, statements.row))
+      const writes = writePlanner(dialect, registry, source, sourceAt, {
+        read: statements.row,
+        ...database.writeOptions(resource),
+      })
       const table = resourceTable(dialect, source, statements, runner, writes, database)
       const count = async () => Number((await runner.read(statements.count, {}, { isShort: true }))[0]?.[0])
       return [resource, { table, count }]

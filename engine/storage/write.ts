@@ -73,9 +73,9 @@ export const rowTag = (body: Uint8Array): string => createHash('sha256').update(
 
 /** Where and how idempotency keys are stored, if they are. */
 export interface KeyStatements {
-  /** The digest, id and body that were stored with `$idempotencyKey`. */
+  /** The digest, id and body that were stored with `$key`. */
   readonly find: Statement
-  /** Stores `$idempotencyKey`, `$digest`, `$id` and `$body`. */
+  /** Stores `$key` and `$digest`, with the `id` and `body` of the row. */
   readonly store: Statement
   /** Deletes the keys that have expired, unless the database does so itself. */
   readonly prune?: Statement
@@ -90,9 +90,10 @@ export interface WritePlan {
   /** Returns the JSON of the row, and whether the write would change it. */
   readonly current?: Query
   readonly conflicts?: Query
-  /** Returns the id of the row and, unless it is read afterwards, its JSON. */
+  /** An insert returns the id of the row. */
   readonly change: Query
-  readonly read?: Statement
+  /** Reads `$id` after the change: triggers of other programs may have changed it too. */
+  readonly read: Statement
   readonly referrers?: readonly Referrer[]
   readonly beforeDelete?: Statement
   readonly key?: { readonly given: IdempotencyKey; readonly statements: KeyStatements }
@@ -130,7 +131,7 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   }
   const [current] = plan.current ? yield plan.current : []
   // After the row is locked, which waits for another request with the same key.
-  const keyValues = { idempotencyKey: key?.given.key, digest: key?.given.digest }
+  const keyValues = { $key: key?.given.key, $digest: key?.given.digest }
   const [stored] = key ? yield { statement: key.statements.find, values: keyValues } : []
   if (key && stored) return replayed(stored, key.given)
   if (plan.current && !current) return { isMissing: true }
@@ -149,8 +150,8 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   if (Number(isChanged) === 1) {
     const [made] = yield plan.change
     id ??= exactInteger(String(made?.[0]))
-    const [row] = plan.read ? yield { statement: plan.read, values: { id } } : [made]
     if (kind !== 'delete') {
+      const [row] = yield { statement: plan.read, values: { id } }
       if (!row) throw new RowRefused('the row would not be one of the view')
       body = row[1] as Cell
     }
@@ -165,8 +166,10 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
 
 export interface WriteOptions {
   readonly keys?: KeyStatements | undefined
-  /** Reads `$id` after a change, where the database cannot return the row as it has become. */
-  readonly read?: Statement | undefined
+  /** Reads `$id`; its second column is the JSON. */
+  readonly read: Statement
+  /** Whether a delete locks its row although it compares nothing, which needs the right to update. */
+  readonly isDeleteLocked?: boolean
   readonly beforeDelete?: Statement | undefined
   /** The statements that do everything a create needs, without and with a key. */
   readonly create?: { readonly plain: Statement; readonly withKey: Statement } | undefined
@@ -178,7 +181,7 @@ export const writePlanner = (
   registry: Registry,
   source: Source,
   sources: (path: string) => Source,
-  { keys, read, beforeDelete, create }: WriteOptions,
+  { keys, read, isDeleteLocked, beforeDelete, create }: WriteOptions,
 ) => {
   const { knex } = dialect
   const { resource, from } = source
@@ -190,7 +193,6 @@ export const writePlanner = (
   const rowId = named('id', 'bigint')
   const written = (name: string) => knex.raw(source.write(name), [named(name)])
   const json = dialect.bytes(dialect.rowJson(resource))
-  const returning = read ? '' : `, ${json}`
   // The database sets a managed field without a value.
   const inserted = resource.fields.filter(({ managed }) => managed !== true).map(({ name }) => name)
   const values =
@@ -198,11 +200,10 @@ export const writePlanner = (
       ? sql`(${inserted.map(column).join(', ')}) values (${sql.join(inserted.map(written), ', ')})`
       : 'default values'
   const conflicts = compile(conflictsQuery(dialect, registry, sources, source))
-  const insert = compile(sql`insert into ${table} ${values} returning ${column('id')}${returning}`)
+  const insert = compile(sql`insert into ${table} ${values} returning ${column('id')}`)
   const remove = compile(sql`delete from ${table} where ${column('id')} = ${rowId}`)
   const current = (lock: string, isChanged: ReturnType<typeof sql> | string = '1') =>
     compile(sql`select ${json}, ${isChanged} from ${from} as _t where id = ${rowId}${lock}`)
-  // A delete that compares nothing does not need the right to update.
   const [unlocked, locked] = [current(''), current(dialect.forUpdate)]
   const referrers = referrersTo(dialect, registry, resource, (target, field) => sources(target.path).write(field))
 
@@ -223,9 +224,7 @@ export const writePlanner = (
       return {
         current: current(dialect.forUpdate, isChanged),
         conflicts: compile(conflictsQuery(dialect, registry, sources, source, names)),
-        change: compile(
-          sql`update ${table} set ${set} where ${column('id')} = ${rowId} returning ${column('id')}${returning}`,
-        ),
+        change: compile(sql`update ${table} set ${set} where ${column('id')} = ${rowId}`),
       }
     })
   const bound = (given: RowValues) =>
@@ -247,10 +246,10 @@ export const writePlanner = (
     plan(write: Write): WritePlan {
       const { kind, idempotencyKey: given } = write
       const key = given && keys && { given, statements: keys }
-      const common = { kind, path, ...(key && { key }), ...(read && { read }) }
+      const common = { kind, path, read, ...(key && { key }) }
       if (write.kind === 'insert') {
         const stored = bound(write.values)
-        const all = { ...stored, ...(given && { idempotencyKey: given.key, digest: given.digest }) }
+        const all = { ...stored, ...(given && { $key: given.key, $digest: given.digest }) }
         return {
           ...common,
           conflicts: { statement: conflicts, values: stored },
@@ -264,7 +263,7 @@ export const writePlanner = (
           ...common,
           id,
           ifMatch,
-          current: { statement: read && !ifMatch ? unlocked : locked, values: { id } },
+          current: { statement: isDeleteLocked || ifMatch ? locked : unlocked, values: { id } },
           referrers: referrers(),
           change: { statement: remove, values: { id } },
           ...(beforeDelete && { beforeDelete }),

@@ -43,11 +43,13 @@ threads('a commit has one long write at most, so that short ones wait for no sec
     close: async () => {},
   }
   const queue = writeQueue(executor, () => {})
+  const statement = { name: '', sql: '', parameters: [] }
   const write = (text: string) =>
     queue.write({
       kind: 'insert',
       path: 'things',
-      change: { statement: { name: '', sql: '', parameters: [] }, values: { name: text } },
+      change: { statement, values: { name: text } },
+      read: statement,
     })
   const long = ['long1', 'long2', 'long3'].map((text) => text.padEnd(1_000_000))
   await Promise.all([...long, 'new 1', 'new 2'].map(write))

@@ -25,8 +25,14 @@ import type { SearchIndex } from './trigrams.js'
 /** A time without a zone is one of UTC. A value is written in the type of its column, which the server knows. */
 export const columnSql = ({ kind, column }: Field, type: string): ColumnSql => {
   const name = escapedName(column)
-  if (kind === 'timestamp' && plainType(type) === withoutZone)
-    return { read: `(${name} at time zone 'UTC')`, write: `cast(? as timestamptz) at time zone 'UTC'` }
+  if (kind === 'timestamp') {
+    const isUtc = plainType(type) === withoutZone
+    const time = isUtc ? `(${name} at time zone 'UTC')` : name
+    // In the precision of responses, so that a position is that of its row.
+    const read = /\([0-3]\)/.test(type) ? time : `date_trunc('milliseconds', ${time})`
+    return { read, write: isUtc ? `cast(? as timestamptz) at time zone 'UTC'` : '?' }
+  }
+  if (kind === 'number' && type === 'real') return { read: `${name}::double precision`, write: '?' }
   return { read: kind === 'text' ? `${name}::text` : name, write: '?' }
 }
 

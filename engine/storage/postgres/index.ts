@@ -66,10 +66,14 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       isPlain(resource)
         ? unmanagedRunner(connections, reads, resource, unmanagedTables.get(resource), options.pool)
         : managedRunner(connections, reads, resource, options.pool),
-    writeOptions: (resource, read) =>
+    writeOptions: (resource) =>
       isPlain(resource)
-        ? { read, beforeDelete: inSequence, ...(!resource.existing && { keys: { ...keys, prune } }) }
-        : { keys, create: createStatements(dialect, registry, sourceAt(resource.path), sourceAt) },
+        ? { beforeDelete: inSequence, ...(!resource.existing && { keys: { ...keys, prune } }) }
+        : {
+            keys,
+            isDeleteLocked: true,
+            create: createStatements(dialect, registry, sourceAt(resource.path), sourceAt),
+          },
     checks: {
       columns: async () => (await ask(columns)) as never,
       isCompatible: (type, kind, existing) => (existing ? isCompatible(type, kind) : kindsByType[type] === kind),

@@ -43,7 +43,7 @@ export const createStatements = (
     .select('conflicts', '_made.id', '_made.body')
     .from('_conflicts')
     .leftJoin('_made', knex.raw('true'))
-  const key = knex.select(named('idempotencyKey', 'text'), named('digest', 'text'), 'id', 'body').from('_made')
+  const key = knex.select(named('$key', 'text'), named('$digest', 'text'), 'id', 'body').from('_made')
   return {
     /** Returns the conflicts, or the id and the JSON of the stored row. */
     plain: prepared(created.clone().with('_made', insert(row))),
@@ -72,7 +72,7 @@ export const keyStatements: Required<KeyStatements> = {
   store: prepared(
     keys.store(
       knex.select(
-        ...['idempotencyKey', 'digest'].map((name) => named(name, 'text')),
+        ...['$key', '$digest'].map((name) => named(name, 'text')),
         named('id', 'bigint'),
         named('body', 'text'),
       ),
@@ -124,7 +124,12 @@ export const createWriter = (
   advance?: Prepared,
 ): ((plan: WritePlan) => Promise<Outcome>) => {
   const attempt = async (plan: WritePlan): Promise<Outcome<Cell>> => {
-    const make = (run: Run) => runInTurn(makeWrite(plan), ({ statement, values }) => run(statement, values))
+    const make = (run: Run) =>
+      runInTurn(makeWrite(plan), ({ statement, values }) => run(statement, values)).catch((error) => {
+        // As an error of the server, after which the connection is used again.
+        if (!(error instanceof RowRefused)) throw error
+        throw Object.assign(new DatabaseError(error.message, 0, 'error'), { code: '44000' })
+      })
     // A single statement is a transaction by itself.
     return plan.create
       ? make((statement, values) => connections.write(statement, values, table))
@@ -135,7 +140,6 @@ export const createWriter = (
       try {
         return await attempt(plan)
       } catch (error) {
-        if (error instanceof RowRefused) return { refused: error.refused }
         const isKey = isViolation(error) && error.table === keysTable
         // Tables of other programs may reference the row too.
         if (isViolation(error) && left === 0 && plan.kind === 'delete' && !isKey) return { referencing: [] }

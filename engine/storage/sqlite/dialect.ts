@@ -100,6 +100,6 @@ const now = `cast(unixepoch('subsec') * 1000 as integer)`
 
 export const keyStatements = (): KeyStatements => {
   const { find, expired, store } = keyQueries(knex, now)
-  const values = ['idempotencyKey', 'digest', 'id', 'body'].map((name) => parameter(knex, name))
+  const values = ['$key', '$digest', 'id', 'body'].map((name) => parameter(knex, name))
   return { find: compile(find), store: compile(store(knex.select(values))), prune: compile(expired.delete()) }
 }

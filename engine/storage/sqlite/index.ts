@@ -64,7 +64,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     source: (resource) =>
       resource.existing ? unmanagedSource(resource, readCatalogue(database, resource.table)) : managedSource(resource),
     runner: (resource) => runnerFor(connection, resource),
-    writeOptions: (resource, row) => (resource.existing ? { read: row } : { keys }),
+    writeOptions: (resource) => (resource.existing ? {} : { keys }),
     checks: tableChecks(database),
     cache,
     ...options,

@@ -4,7 +4,9 @@ import type { Resource } from '../../descriptor/registry.js'
 import { oncePerTick } from '../../process/batchPerTick.js'
 import { toBuffer } from '../bindings.js'
 import type { Cell, Runner } from '../dialect.js'
+import { countsTable } from '../schema.js'
 import { latencyKeys } from '../slots.js'
+import { TableChanged } from '../storage.js'
 import { hasLongRowsSql, managedSource } from './dialect.js'
 import { storageError } from './errors.js'
 import type { reader } from './reader.js'
@@ -60,6 +62,7 @@ const stateReader = ({ database, commits }: Connection, resource: Resource) => {
     if (count !== seen) {
       try {
         state = preparer(database)(sql).get() as typeof state
+        if (!state) throw new TableChanged(`its row in ${countsTable} is missing`)
       } catch (error) {
         throw storageError(error as Error)
       }
@@ -83,8 +86,9 @@ export const runnerFor = (connection: Connection, resource: Resource): Runner =>
         // The rows of a view may take long to compute.
         if (isShort && state) return connection.read(read, Number.MAX_VALUE) as Cell[][]
         // Not by what others took: one that turns out to be slow begins again as that.
+        const isLong = timed.isScan === true || (isBegun && timed.values !== undefined)
         const keys = latencyKeys(statement.name, timed).slice(0, 1)
-        const task = { table: path, caller, keys, isLong: timed.isScan === true, isBegun }
+        const task = { table: path, caller, keys, isLong, isBegun }
         return (await readers(task, read)) as Cell[][]
       } catch (error) {
         throw storageError(error as Error)
