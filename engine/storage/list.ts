@@ -271,8 +271,14 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const at = (column: string) => sql`(select ${column} from _found limit 1 offset ${offset})`
     return sql`${at('cast(id as text)')}, ${at(keyText)}`
   }
-  /** The JSON of the rows whose ids a common table expression has in their order. */
-  const rowsJson = (rows: string, order: Order, separator: string): string => {
+  /** The JSON of the rows whose ids a common table expression has in their order; `isRange` if it has all between two ids. */
+  const rowsJson = (rows: string, order: Order, separator: string, isRange = false): string => {
+    // Rows next to each other are read in half the time.
+    if (byId && isRange) {
+      const between = `id between (select min(id) from ${rows}) and (select max(id) from ${rows})`
+      const row = `select ${json} as _row from ${byId} where ${between} order by ${orderBy(order, 'id')}`
+      return `select ${dialect.bytes(`string_agg(_row, ${separator})`)} as json from (${row}) as _r`
+    }
     // In the order of the ids; a function of the order would take twice the time.
     if (byId) {
       const row = `(select ${json} from ${byId} where id = _r.id)`
@@ -298,7 +304,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
         sql`_shown as materialized (select * from _found limit ${integer('shown')})`,
         sql`_total as (${total(plan, driver)})`,
         ...(isSized ? [large] : []),
-        sql`_body as (${rowsJson('_shown', plan.order, `','`)})`,
+        sql`_body as (${rowsJson('_shown', plan.order, `','`, plan.strategy === 'all' && plan.order.field === 'id')})`,
       ],
       ', ',
     )
