@@ -69,13 +69,12 @@ export const sqliteTarget: BenchTarget = {
     }
     return `sqlite:${path}`
   },
-  // Bare Koa as the upper bound, for one resource and with as many routes as this service, and what people would write or use instead.
+  // Bare Koa with as many routes as this service as the upper bound, and what people would write or use instead.
   peers(url, bodies, port) {
     const database = url.slice('sqlite:'.length)
     const files = { PAGE: bodies.page, ROW: bodies.row }
     return [
-      nodePeer('Koa sending fixed bytes', 'koa.mjs', port, { ...files, RESOURCES: 'employees' }),
-      nodePeer('Koa sending fixed bytes, 36 routes', 'koa.mjs', port + 3, { ...files, RESOURCES: twelveResources }),
+      nodePeer('Koa sending fixed bytes, 36 routes', 'koa.mjs', port, { ...files, RESOURCES: twelveResources }),
       nodePeer('Fastify by hand', 'fastify.mjs', port + 1, { DATABASE: database }),
       platformatic(`sqlite://${database}`, port + 2),
     ]

@@ -21,7 +21,7 @@ export const countCodePoints = (text: string): number => {
   return count
 }
 
-/** What follows the name of the field: the requirement, and how the value breaks it, which is not told of a redacted field. */
+/** What follows the name of the field: the requirement, and the value that breaks it. A message about a redacted field has only the first. */
 type Words = string | readonly [requirement: string, actual: string]
 
 const aDate = 'a date such as "2026-03-01"'

@@ -197,24 +197,13 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     return knex.raw(condition.replaceAll(/@(?:value|id)/g, '?'), bindings)
   }
 
-  /** Where a page of all rows in order of `id` begins, and how many rows it skips from there: none if no id is missing. */
-  const start = ({ descending }: Order): Knex.Raw => {
-    const [skip, total] = [integer('skip'), '(select total from _state)']
-    const [least, most] = [`(select min(id) from ${from})`, `(select max(id) from ${from})`]
-    const [first, last, sign] = descending ? [most, least, '-'] : [least, most, '+']
-    const isKey = `cast(${most} as numeric) - ${least} + 1 = ${total}`
-    return sql`select case when ${skip} >= ${total} then ${last} when ${isKey} then ${first} ${sign} ${skip} else ${first} end as first,
-      case when ${skip} >= ${total} then 1 when ${isKey} then 0 else ${skip} end as skip`
-  }
-
   /** The ids and keys of the next `$limit` rows after a position, or after `$skip` rows, in order, as the common table expressions of a query. */
   const found = (plan: Plan, driver: Driver, after: Position | undefined, hasOffset: boolean): Knex.Raw => {
     const { order } = plan
     const isAll = plan.strategy === 'all'
     const walked = key(order)
     const columns = { id: 'id', _k: walked }
-    const isKeyed = hasOffset && isAll && state !== undefined && order.field === 'id'
-    const skip = !hasOffset ? '' : isKeyed ? ' offset (select skip from _start)' : sql` offset ${integer('skip')}`
+    const skip = hasOffset ? sql` offset ${integer('skip')}` : ''
     const limited = (rows: Knex.Raw, condition?: string) => {
       const limit = integer('limit')
       const bound = condition ? sql`case when ${condition} then ${limit} else 0 end` : limit
@@ -230,13 +219,11 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       const rows = matching(plan, columns, isWalked, {
         order: ` order by ${by}`,
         ...(part && { after: bindPosition(part, order) }),
-        ...(isKeyed && { after: sql`id ${order.descending ? '<=' : '>='} (select first from _start)` }),
       })
       return limited(rows, isAll ? undefined : `not (${fewIf})`)
     }
     const walks = after ? partsAfter(dialect, walked, order, after).map(walk) : [walk()]
-    if (isAll && walks.length === 1)
-      return sql`${isKeyed ? sql`_start as materialized (${start(order)}), ` : ''}_found as materialized (${walks[0] as Knex.Raw})`
+    if (isAll && walks.length === 1) return sql`_found as materialized (${walks[0] as Knex.Raw})`
     const isAfter =
       after &&
       bindPosition(
@@ -271,14 +258,8 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const at = (column: string) => sql`(select ${column} from _found limit 1 offset ${offset})`
     return sql`${at('cast(id as text)')}, ${at(keyText)}`
   }
-  /** The JSON of the rows whose ids a common table expression has in their order; `isRange` if it has all between two ids. */
-  const rowsJson = (rows: string, order: Order, separator: string, isRange = false): string => {
-    // Rows next to each other are read in half the time.
-    if (byId && isRange) {
-      const between = `id between (select min(id) from ${rows}) and (select max(id) from ${rows})`
-      const row = `select ${json} as _row from ${byId} where ${between} order by ${orderBy(order, 'id')}`
-      return `select ${dialect.bytes(`string_agg(_row, ${separator})`)} as json from (${row}) as _r`
-    }
+  /** The JSON of the rows whose ids a common table expression has in their order. */
+  const rowsJson = (rows: string, order: Order, separator: string): string => {
     // In the order of the ids; a function of the order would take twice the time.
     if (byId) {
       const row = `(select ${json} from ${byId} where id = _r.id)`
@@ -304,7 +285,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
         sql`_shown as materialized (select * from _found limit ${integer('shown')})`,
         sql`_total as (${total(plan, driver)})`,
         ...(isSized ? [large] : []),
-        sql`_body as (${rowsJson('_shown', plan.order, `','`, plan.strategy === 'all' && plan.order.field === 'id')})`,
+        sql`_body as (${rowsJson('_shown', plan.order, `','`)})`,
       ],
       ', ',
     )
@@ -317,6 +298,28 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const version = state ? '(select version from _state)' : 'null'
     return withState(sql`${parts} select ${version}, (select * from _total), ${columns[0] as string},
       (select count(*) from _found), ${rowAt(plan, integer('last'))}, ${columns[1] as string}`)
+  }
+  /** Where a page of all rows in order of `id` begins, and how many rows it skips from there: none if no id is missing. */
+  const start = (descending: boolean): Knex.Raw => {
+    const [skip, total] = [integer('skip'), '(select total from _state)']
+    const [least, most] = [`(select min(id) from ${from})`, `(select max(id) from ${from})`]
+    const [first, last, sign] = descending ? [most, least, '-'] : [least, most, '+']
+    const isKey = `${most} - ${least} + 1 = ${total}`
+    return sql`select case when ${skip} >= ${total} then ${last} when ${isKey} then ${first} ${sign} ${skip} else ${first} end as first,
+      case when ${skip} >= ${total} then 1 when ${isKey} then 0 else ${skip} end as skip`
+  }
+  /** The same for a page of all rows in order of `id`, which most requests are: one range of the index that has their JSON. */
+  const pageById = (descending: boolean, isAfter: boolean): Knex.Raw => {
+    const [sign, direction, last] = descending ? ['<', 'desc', 'min'] : ['>', 'asc', 'max']
+    const [begin, skip] = isAfter
+      ? [sql`${sign} ${integer('afterId')}`, '']
+      : [sql`${sign}= (select first from _start)`, ' offset (select skip from _start)']
+    const rows = sql`select id, ${json} as _row from ${rowsFrom} where ${source.inTime ?? 'true'} and id ${begin}
+      order by id ${direction} limit ${integer('shown')}${skip}`
+    const isMore = `${last}(id) <> (select ${last}(id) from ${from})`
+    return sql`with _state as materialized (${state as string})${isAfter ? '' : sql`, _start as materialized (${start(descending)})`}
+      select (select version from _state), (select total from _state), ${dialect.bytes(`string_agg(_row, ',')`)},
+        count(*) + case when ${isMore} then 1 else 0 end, cast(${last}(id) as text), null, null from (${rows}) as _rows`
   }
   /** The ids of the next rows, one row: a JSON array, how many there are, id and key of the last. */
   const nextIds = (plan: Plan, driver: Driver, after: Position | undefined): Knex.Raw =>
@@ -405,7 +408,11 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       }))
     },
     page: (plan: Plan, driver: Driver, after: Position | undefined, isSized: boolean) =>
-      once(`page ${planKey(plan, driver, after)} ${isSized}`, () => page(plan, driver, after, isSized)),
+      once(`page ${planKey(plan, driver, after)} ${isSized}`, () =>
+        plan.strategy === 'all' && plan.order.field === 'id' && byId && !isSized
+          ? pageById(plan.order.descending, after !== undefined)
+          : page(plan, driver, after, isSized),
+      ),
     ids: (plan: Plan, driver: Driver, after: Position | undefined) =>
       once(`ids ${planKey(plan, driver, after)}`, () => nextIds(plan, driver, after)),
     part: (order: Order) => once(`part ${orderName(order)}`, () => part(order)),

@@ -69,7 +69,7 @@ export const managedSource = (resource: Resource): Source => {
     text: knex.raw(joinedText(resource)),
     size: textSize(resource),
     // Most ids are consecutive. A random choice would double the time of a count.
-    inTime: `(_t.rowid & ${checkedRows - 1} or registry_in_time())`,
+    inTime: `(rowid & ${checkedRows - 1} or registry_in_time())`,
     write: () => '?',
     uniqueKey: (_, value) => value,
     state: `select state as version, rows as total from ${countsTable} where name = '${resource.table}'`,
