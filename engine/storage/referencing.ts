@@ -33,7 +33,7 @@ export interface Referrer {
 }
 
 /** The SQL with a `?` that writes a value to a field. */
-export type WriteSql = (resource: Resource, field: string) => string
+type WriteSql = (resource: Resource, field: string) => string
 
 /**
  * Makes the function that returns the references which a delete follows, with the current values of `onUpdate`. Each reference is

@@ -6,7 +6,7 @@ import { containment, fold } from '../caseFold.js'
 import type { Query } from '../referencing.js'
 import { DeadlineExceeded, matchExpression, pickTrigrams, probeSql } from './search.js'
 
-export type Prepare = (sql: string) => Statement
+type Prepare = (sql: string) => Statement
 
 /** How many statements a connection keeps: lists have one or more for every combination of parameters, of some 10 kB each. */
 const maxStatements = 200
