@@ -96,6 +96,12 @@ export interface Purpose {
   readonly isBegun?: boolean
 }
 
+export interface TableState {
+  readonly version: string
+  readonly hasLongRows: boolean
+  readonly denseIds?: readonly [first: bigint, last: bigint] | undefined
+}
+
 /** Runs the statements of one table. */
 export interface Runner {
   read(statement: Statement, values: Values, purpose?: Purpose): Promise<readonly (readonly Cell[])[]>
@@ -103,8 +109,8 @@ export interface Runner {
   /** The current version of the table, if it has one. */
   version?(): Promise<string>
   /**
-   * Whether any row may be so long that a page of such rows is sent in parts, and whether no id is missing, so that an offset is
-   * one; by default the first may be.
+   * The version again, whether any row may be so long that a page of such rows is sent in parts, and the first and the last id if
+   * none between them is missing; without it, there may be such rows.
    */
-  state?(): Promise<{ readonly hasLongRows: boolean; readonly isDense: boolean }>
+  state?(): Promise<TableState>
 }

@@ -25,7 +25,7 @@ export interface Plan extends Selection {
   readonly strategy: 'nothing' | 'all' | 'filter' | 'search' | 'scan'
 }
 
-export const maxInteger = 2n ** 63n - 1n
+const maxInteger = 2n ** 63n - 1n
 
 /** Whether no column can store the value: a NUL, or an integer that is too large. */
 const isUnstorable = (value: ParameterValue): boolean =>
@@ -33,7 +33,9 @@ const isUnstorable = (value: ParameterValue): boolean =>
     ? value > maxInteger || value < -maxInteger
     : typeof value === 'string' && value.includes('\0')
 
-const clamped = (value: bigint): bigint => (value > maxInteger ? maxInteger : value < -maxInteger ? -maxInteger : value)
+/** The nearest integer that a database has. */
+export const clampedInteger = (value: bigint): bigint =>
+  value > maxInteger ? maxInteger : value < -maxInteger ? -maxInteger : value
 
 /** The condition with a value that a database takes; undefined if no row can match it. */
 const storable = (condition: Condition): Condition | undefined => {
@@ -44,7 +46,7 @@ const storable = (condition: Condition): Condition | undefined => {
   }
   if (!isUnstorable(value)) return condition
   if (typeof value !== 'bigint' || operatorOf(operator).option !== 'range') return undefined
-  return { ...condition, value: clamped(value) }
+  return { ...condition, value: clampedInteger(value) }
 }
 
 /** Plans a read; `isIndexed` says whether the search index can find a text. */
@@ -299,25 +301,15 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     return withState(sql`${parts} select ${version}, (select * from _total), ${columns[0] as string},
       (select count(*) from _found), ${rowAt(plan, integer('last'))}, ${columns[1] as string}`)
   }
-  /** Where a page of all rows in order of `id` begins, and how many rows it skips from there: none if no id is missing. */
-  const start = (descending: boolean): Knex.Raw => {
-    const [skip, total] = [integer('skip'), '(select total from _state)']
-    const [least, most] = [`(select min(id) from ${from})`, `(select max(id) from ${from})`]
-    const [first, last, sign] = descending ? [most, least, '-'] : [least, most, '+']
-    const isKey = `${most} - ${least} + 1 = ${total}`
-    return sql`select case when ${skip} >= ${total} then ${last} when ${isKey} then ${first} ${sign} ${skip} else ${first} end as first,
-      case when ${skip} >= ${total} then 1 when ${isKey} then 0 else ${skip} end as skip`
-  }
   /** The same for a page of all rows in order of `id`, which most requests are: one range of the index that has their JSON. */
   const pageById = (descending: boolean, isAfter: boolean): Knex.Raw => {
     const [sign, direction, last] = descending ? ['<', 'desc', 'min'] : ['>', 'asc', 'max']
-    const [begin, skip] = isAfter
-      ? [sql`${sign} ${integer('afterId')}`, '']
-      : [sql`${sign}= (select first from _start)`, ' offset (select skip from _start)']
-    const rows = sql`select id, ${json} as _row from ${rowsFrom} where ${source.inTime ?? 'true'} and id ${begin}
+    const after = isAfter ? sql` and id ${sign} ${integer('afterId')}` : ''
+    const skip = isAfter ? '' : sql` offset ${integer('skip')}`
+    const rows = sql`select id, ${json} as _row from ${rowsFrom} where ${source.inTime ?? 'true'}${after}
       order by id ${direction} limit ${integer('shown')}${skip}`
     const isMore = `${last}(id) <> (select ${last}(id) from ${from})`
-    return sql`with _state as materialized (${state as string})${isAfter ? '' : sql`, _start as materialized (${start(descending)})`}
+    return sql`with _state as materialized (${state as string})
       select (select version from _state), (select total from _state), ${dialect.bytes(`string_agg(_row, ',')`)},
         count(*) + case when ${isMore} then 1 else 0 end, cast(${last}(id) as text), null, null from (${rows}) as _rows`
   }

@@ -6,12 +6,12 @@ import { toBuffer } from './bindings.js'
 import { changedTables, type TableChecks } from './changedTables.js'
 import { parseConflicts } from './conflicts.js'
 import { toCsv } from './csv.js'
-import type { Cell, Dialect, Purpose, Runner, Source, Values } from './dialect.js'
+import type { Cell, Dialect, Purpose, Runner, Source, TableState, Values } from './dialect.js'
 import {
+  clampedInteger,
   type Driver,
   emptyPage,
   listKey,
-  maxInteger,
   maxProbed,
   type Plan,
   planRead,
@@ -121,26 +121,43 @@ const resourceTable = (
       return { lines: json.length > 0 ? Buffer.concat([json, Buffer.from('\n')]) : json, left: toIds(row?.[1]) }
     }
 
-  const readPage = async (plan: Plan, { limit, offset, after }: ListQuery['page'], caller?: Caller): Promise<Page> => {
-    const { hasLongRows: isSized, isDense } = (await runner.state?.()) ?? { hasLongRows: true, isDense: false }
+  /** Where a page begins that skips some of all rows, if no id is missing: an offset is an id then. */
+  const startAfter = ({ strategy, order }: Plan, offset: bigint, ids: TableState['denseIds']): Position | undefined => {
+    if (strategy !== 'all' || order.field !== 'id' || !ids || offset === 0n) return undefined
+    const [first, last] = ids
+    const id = order.descending ? last - offset + 1n : first + offset - 1n
+    return { id: clampedInteger(id), value: null }
+  }
+
+  const readPage = async (
+    plan: Plan,
+    { limit, offset, after }: ListQuery['page'],
+    caller: Caller | undefined,
+    isByOffset = false,
+  ): Promise<Page> => {
+    const state = await runner.state?.()
+    const isSized = state?.hasLongRows ?? true
+    const start = isByOffset ? undefined : startAfter(plan, offset, state?.denseIds)
+    const place = after ?? start
     const driver = await chooseDriver(plan)
-    const skip = offset > maxInteger ? maxInteger : offset
+    const skip = clampedInteger(offset)
     const values = {
       ...boundValues(plan),
-      ...afterValues(plan, after),
+      ...afterValues(plan, place),
       // One more row shows whether there is another page.
       limit: limit + 1,
       shown: limit,
       last: limit - 1,
       skip,
     }
-    const isQuick = after !== undefined || skip <= shortOffset || (isDense && plan.order.field === 'id')
-    const isShort = plan.strategy === 'all' && !isSized && isQuick
-    const [row] = await runner.read(statements.page(plan, driver, after, isSized), values, {
+    const isShort = plan.strategy === 'all' && !isSized && (place !== undefined || skip <= shortOffset)
+    const [row] = await runner.read(statements.page(plan, driver, place, isSized), values, {
       ...purpose(plan, driver, caller, skip),
       isShort,
     })
     const [readVersion, total, json, rows, lastId, lastKey, ids] = row as readonly Cell[]
+    // Another process has changed the ids since.
+    if (start && !after && readVersion !== state?.version) return readPage(plan, { limit, offset, after }, caller, true)
     const next = Number(rows) > limit ? toPosition(plan, lastId, lastKey) : undefined
     const tail = `],"meta":{"total":${total},"limit":${limit},"offset":${offset}}}`
     if (ids) return { ids: toIds(ids), tail, next }

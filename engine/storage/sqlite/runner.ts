@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import type { Resource } from '../../descriptor/registry.js'
 import { oncePerTick } from '../../process/batchPerTick.js'
 import { toBuffer } from '../bindings.js'
-import type { Cell, Runner } from '../dialect.js'
+import type { Cell, Runner, TableState } from '../dialect.js'
 import { countsTable } from '../schema.js'
 import { latencyKeys } from '../slots.js'
 import { TableChanged } from '../storage.js'
@@ -50,19 +50,22 @@ export interface Connection {
   readonly commits: CommitCounter
 }
 
-/** The version of a table, whether it has long rows, and whether no id is missing; read again after each commit. */
-const stateReader = ({ database, commits }: Connection, resource: Resource) => {
+/** The state of a table; read again after each commit. */
+const stateReader = ({ database, commits }: Connection, resource: Resource): (() => TableState) => {
   const { state: stateSql, from } = managedSource(resource)
-  const isDense = `(select max(id) from ${from}) - (select min(id) from ${from}) + 1 = total`
-  const sql = `select version, ${hasLongRowsSql(resource)} as hasLongRows, ${isDense} as isDense from (${stateSql})`
+  const sql = `select version, ${hasLongRowsSql(resource)}, total,
+    (select min(id) from ${from}), (select max(id) from ${from}) from (${stateSql})`
   let seen = -1
-  let state: { version: string; hasLongRows: 0 | 1; isDense: 0 | 1 | null }
+  let state: TableState
   return () => {
     const count = commits.count()
     if (count !== seen) {
       try {
-        state = preparer(database)(sql).get() as typeof state
-        if (!state) throw new TableChanged(`its row in ${countsTable} is missing`)
+        const row = preparer(database)(sql).raw().safeIntegers().get() as unknown[] | undefined
+        if (!row) throw new TableChanged(`its row in ${countsTable} is missing`)
+        const [version, hasLongRows, total, first, last] = row as [string, bigint, bigint, bigint, bigint]
+        const isDense = total > 0n && last - first + 1n === total
+        state = { version, hasLongRows: hasLongRows === 1n, denseIds: isDense ? [first, last] : undefined }
       } catch (error) {
         throw storageError(error as Error)
       }
@@ -110,10 +113,7 @@ export const runnerFor = (connection: Connection, resource: Resource): Runner =>
     },
     ...(state && {
       version: async () => state().version,
-      async state() {
-        const { hasLongRows, isDense } = state()
-        return { hasLongRows: hasLongRows === 1, isDense: isDense === 1 }
-      },
+      state: async () => state(),
     }),
   }
 }
