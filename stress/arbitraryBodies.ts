@@ -1,5 +1,6 @@
 /** Generates bodies of creates and updates as JSON text: valid ones with arbitrary values, and invalid ones. */
 import fc from 'fast-check'
+import { fromUnits } from '../engine/descriptor/decimals.js'
 import type { Kind } from '../engine/descriptor/kinds.js'
 import {
   type Field,
@@ -52,7 +53,16 @@ const spellings = (kind: Kind, value: GivenValue): string[] => {
 const edgeNumbers = [0.1 + 0.2, 5e-324, Number.MAX_VALUE, -0, 1e21, 1e-7, 2 ** 53, 123456789012345680000]
 
 /** Values of a kind, most of them within the bounds of the field. */
-const arbitraryValue = ({ kind, min, max, maxLength, oneOf, pattern }: Field): fc.Arbitrary<GivenValue> => {
+const arbitraryValue = ({
+  kind,
+  min,
+  max,
+  maxLength,
+  oneOf,
+  pattern,
+  digits = 18,
+  places,
+}: Field): fc.Arbitrary<GivenValue> => {
   if (oneOf) return fc.constantFrom(...oneOf)
   if (pattern !== undefined) return fc.stringMatching(new RegExp(`^(?:${pattern})$`))
   // An offset must not lead to another millennium.
@@ -72,6 +82,12 @@ const arbitraryValue = ({ kind, min, max, maxLength, oneOf, pattern }: Field): f
         moment(min as string, max as string).map((value) => value.toISOString().slice(0, 10)),
         fc.constantFrom('2024-02-29', '0001-01-01', '9999-12-31'),
       ),
+    uuid: () => fc.uuid(),
+    decimal: () =>
+      fc
+        .bigInt({ min: -(10n ** BigInt(digits)) + 1n, max: 10n ** BigInt(digits) - 1n })
+        .map((units) => fromUnits(units, { places })),
+    json: () => fc.json({ maxDepth: 5 }).map((value) => JSON.parse(value) ?? 0),
     timestamp: () =>
       moment(min as string, max as string).chain((value) => fc.constantFrom(...momentForms(value.getTime()))),
   }

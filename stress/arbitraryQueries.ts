@@ -75,7 +75,7 @@ export const listParameters = (resource: Resource, rows: readonly RowValues[]): 
       const own = row?.[field.name] ?? null
       if (operatorOf(operator).operand === 'boolean') return named(name, words(['true', 'false', 'True', '']))
       if (kind === 'integer')
-        return named(name, integerLike(withEdges(own === null ? small(9) : fc.constant(BigInt(own)))))
+        return named(name, integerLike(withEdges(own === null ? small(9) : fc.constant(BigInt(own as number)))))
       const likely = own === null ? text : fc.constant(String(own))
       return named(
         name,

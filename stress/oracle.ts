@@ -23,6 +23,13 @@ import { fold } from '../engine/storage/caseFold.js'
 import type { Parameter } from './arbitraryQueries.js'
 import { searchedText } from './service.js'
 
+/** What a value is compared by: integers of parameters have any size, and a decimal is a number of its smallest units. */
+const comparable = ({ kind }: Field, value: ParameterValue | null): ParameterValue | null => {
+  if (value === null || typeof value === 'boolean') return value
+  if (kind === 'integer') return BigInt(value)
+  return kind === 'decimal' ? BigInt(String(value).replace('.', '')) : value
+}
+
 interface IndexedRow {
   readonly row: RowValues
   readonly folded: string
@@ -156,17 +163,18 @@ export class Oracle {
   /** The rows that a list has, of all its pages. */
   matching(resource: Resource, { where, search, order }: Selection): readonly RowValues[] {
     const text = fold(search)
-    const kindsOfFields = new Map(resource.fields.map(({ name, kind }) => [name, kind]))
+    const fields = new Map(resource.fields.map((field) => [field.name, field]))
     const satisfies = (row: RowValues, { field, operator, value }: Condition): boolean => {
-      const { option } = operatorOf(operator)
+      const { option, operand } = operatorOf(operator)
       const matches = comparisons[operator]
-      const stored = row[field] ?? null
-      // Integers of parameters have any size.
-      if (stored !== null && kindsOfFields.get(field) === 'integer') return matches(BigInt(stored), value)
-      return matches(option === 'range' && typeof stored === 'string' ? textKey(stored) : stored, value)
+      const described = fields.get(field) as Field
+      const stored = comparable(described, (row[field] ?? null) as ParameterValue | null)
+      const given = [value].flat().map((one) => comparable(described, one) as ParameterValue)
+      const sought = operand === 'list' ? given : (given[0] as ParameterValue)
+      return matches(option === 'range' && typeof stored === 'string' ? textKey(stored) : stored, sought)
     }
     const key = (row: RowValues) => {
-      const value = row[order.field] ?? null
+      const value = comparable(fields.get(order.field) as Field, (row[order.field] ?? null) as ParameterValue | null)
       return typeof value === 'string' ? textKey(value) : value
     }
     const compare = (a: RowValues, b: RowValues): number => {
@@ -203,7 +211,7 @@ export class Oracle {
       const sent = parameters.filter((parameter) => parameter.name === name)
       for (const { written, integer } of operand === 'list' ? sent : sent.slice(-1)) {
         const text = decode(written)
-        const parsed = operand === 'boolean' ? kindOf('boolean').parse(text) : kindOf(kind).parse(text)
+        const parsed = operand === 'boolean' ? kindOf('boolean').parse(text, {}) : kindOf(kind).parse(text, field)
         const value = kind === 'integer' && operand !== 'boolean' ? integer : parsed
         const isAllowed =
           !oneOf || operand === 'boolean' || option === 'range' || oneOf.map(String).includes(String(value))

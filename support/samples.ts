@@ -126,6 +126,9 @@ export const wrongLiterals: Readonly<Record<Kind, readonly string[]>> = {
   number: ['"1.5"', 'true', '[]', '{}', '1e999', '1.0000000000000000001'],
   boolean: ['"true"', '1', '0', '[]', '{}'],
   date: [...notStrings, '"2026-02-30"', '"2026-2-3"', '"tomorrow"', '"0000-01-01"', '"2026-03-01T00:00:00Z"'],
+  uuid: [...notStrings, '"0190d8a1"', '"0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1g"', '"0190d8a16f2e7c3a9b1d2f4e6a8c0b1d"'],
+  decimal: [...notStrings, '""', '"1e3"', '"+1"', '".5"', '"1."', '" 1"', '"1,5"', `"${'9'.repeat(41)}"`],
+  json: ['{"a":1,"a":2}', '"\\u0000"', '["\\ud800"]', `${'['.repeat(101)}${']'.repeat(101)}`],
   timestamp: [
     ...[...notStrings, '"2026-03-01"', '"2026-03-01T09:30:00"', '"2026-03-01T09:30:00.1234Z"'],
     '"2026-02-30T00:00:00Z"',

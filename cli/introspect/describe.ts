@@ -65,7 +65,7 @@ const parseBounds = (sql: string, column: string, kind: Kind): Pick<NewField, 'm
     const given = text.replace(/^'(.*)'$/, '$1')
     const step = operator === '>' ? 1 : operator === '<' ? -1 : 0
     const value = kindOf(kind).input === 'number' ? Number(given) + step : given
-    const isStated = given !== '' && kindOf(kind).options.includes('min') && isValueOf(kind, value)
+    const isStated = given !== '' && kindOf(kind).options.includes('min') && isValueOf({ kind }, value)
     if (name !== column || !isStated || (step !== 0 && kind !== 'integer')) return undefined
     bounds[operator.startsWith('>') ? 'min' : 'max'] = value as number | string
   }
@@ -107,7 +107,7 @@ const parseDefault = (sql: string, kind: Kind): Pick<NewField, 'default'> | unde
   const value = kindOf(kind).input === 'number' ? Number(given ?? (plain || Number.NaN)) : given
   const isDated =
     kind === 'date' ? isDate(given ?? '') : kind !== 'timestamp' || parseTimestamp(given ?? '') !== undefined
-  return value !== undefined && isValueOf(kind, value) && isDated ? { default: value } : undefined
+  return value !== undefined && isValueOf({ kind }, value) && isDated ? { default: value } : undefined
 }
 
 /** Names of columns that clients should not see. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { kindOf } from '../descriptor/kinds.js'
 import { type ListQuery, type Position, type Selection, selectionKey } from '../descriptor/listQuery.js'
-import type { Resource } from '../descriptor/registry.js'
+import type { Field, Resource } from '../descriptor/registry.js'
 import { Violation } from '../descriptor/violations.js'
 
 const digest = ({ path }: Resource, selection: Selection): string =>
@@ -40,7 +40,7 @@ export const decodeCursor = (resource: Resource, selection: Selection, cursor: s
   if (!isDigits(offset) || !isDigits(id) || BigInt(id) > maxId || BigInt(id) < -maxId) return 'invalid'
   if (list !== digest(resource, selection)) return 'otherList'
   if (text !== null && typeof text !== 'string') return 'invalid'
-  const { kind } = resource.fields.find(({ name }) => name === selection.order.field) ?? { kind: 'text' as const }
-  const value = text === null ? null : kindOf(kind).parse(text)
+  const field = resource.fields.find(({ name }) => name === selection.order.field) as Field
+  const value = text === null ? null : kindOf(field.kind).parse(text, field)
   return value instanceof Violation ? 'invalid' : { offset: BigInt(offset), after: { id: BigInt(id), value } }
 }

@@ -36,7 +36,7 @@ export const rowExample = ({ fields, demo: [first] }: Resource): RowValues =>
 
 /** A value for a unique field that no demo row has: the given one, or one like it. Null if every reference is taken. */
 const freeValue = (registry: Registry, resource: Resource, field: Field, value: Value): Value => {
-  const { name, kind, references } = field
+  const { name, references } = field
   const taken = new Set(resource.demo.map((row) => row[name]))
   if (value === null || !taken.has(value)) return value
   if (references !== undefined) {
@@ -45,7 +45,7 @@ const freeValue = (registry: Registry, resource: Resource, field: Field, value: 
   }
   const nth = (n: number): Value => {
     const similar = typeof value !== 'number' ? `${value}-${n}` : value > 0 ? value - n : value + n
-    return isValueOf(kind, similar) && !findViolation(field, similar) ? similar : sampleValue(field, n)
+    return isValueOf(field, similar) && !findViolation(field, similar) ? similar : sampleValue(field, n)
   }
   let n = 2
   // The rules may allow fewer values than there are rows.

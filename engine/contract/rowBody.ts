@@ -1,5 +1,6 @@
 /** Validates the body of a create or an update, and turns everything that is wrong with it into issues. */
 import type { z } from 'zod'
+import { memberTexts, parseJsonText } from '../descriptor/jsonText.js'
 import {
   canonicalValue,
   type Field,
@@ -20,9 +21,14 @@ export const bodyLimit = 1024 * 1024
 /** Reads the body of a request, with its source; the values are those that may be stored. */
 export type BodyReader = (body: unknown, source?: string) => { values: RowValues; issues: Issue[] }
 
+/** The members of a body whose numbers are those of fields. */
+const withoutJson = (texts: ReadonlyMap<string, string>, jsonNames: readonly string[]): string =>
+  [...texts].flatMap(([name, text]) => (jsonNames.includes(name) ? [] : `${JSON.stringify(name)}:${text}`)).join()
+
 const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.ZodObject, isUpdate: boolean) => {
   const fields = new Map(allowed.map((field) => [field.name, field]))
   const names = [...fields.keys()]
+  const jsonNames = allowed.filter(({ kind }) => kind === 'json').map(({ name }) => name)
 
   return (body: unknown, source = ''): { values: Readonly<Record<string, Value | undefined>>; issues: Issue[] } => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -46,7 +52,15 @@ const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.Zod
       invalid.set(`${name} ${invalidField.type}`, invalidField)
     }
     for (const { loc } of invalid.values()) delete known[String(loc[1])]
-    for (const name of inexactKeys(source, fields)) {
+    const texts = jsonNames.length > 0 ? memberTexts(source) : undefined
+    for (const name of jsonNames.filter((one) => (known[one] ?? null) !== null)) {
+      const parsed = parseJsonText(texts?.get(name) ?? JSON.stringify(known[name]))
+      if (parsed instanceof Violation) {
+        invalid.set(name, violationIssue(fields.get(name) as Field, parsed))
+        delete known[name]
+      } else known[name] = parsed
+    }
+    for (const name of inexactKeys(texts ? withoutJson(texts, jsonNames) : source, fields)) {
       if (typeof known[name] !== 'number') continue
       invalid.set(name, violationIssue(fields.get(name) as Field, new Violation('number_precision', known[name])))
       delete known[name]

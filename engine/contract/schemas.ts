@@ -129,7 +129,7 @@ const extensionKeywords = (field: Field, isBody: boolean, isUpdate: boolean) => 
 const fieldSchemas = (fields: readonly Field[], isBody: boolean, isUpdate = false) =>
   Object.fromEntries(
     fields.map((field) => {
-      const value = isBody ? valueSchema(field) : kindOf(field.kind).row()
+      const value = isBody ? valueSchema(field) : kindOf(field.kind).row(field)
       // A client that echoes what it read must not erase a redacted field.
       const isRequired = isBody && !isUpdate ? isMandatory(field) : field.required || (isUpdate && field.redacted)
       const present = isRequired ? value : value.nullable()

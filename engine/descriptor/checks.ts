@@ -2,7 +2,7 @@
 import { now, today } from './clock.js'
 import type { Descriptor } from './define.js'
 import { type FieldSpec, type Options, tones } from './fields.js'
-import { isValueOf, type Kind, kindOf } from './kinds.js'
+import { isValueOf, type Kind, type KindSpec, kindOf } from './kinds.js'
 import { commonParameters } from './listParameters.js'
 import { isName } from './names.js'
 import { didYouMean } from './nearest.js'
@@ -50,14 +50,14 @@ const listedFieldChecks: Readonly<Record<'required' | 'label' | 'update', FieldC
   update: (name, { managed }) => managed && `names "${name}", which is managed; remove one of the two`,
 }
 
-const checkFunction = (option: string, compute: () => unknown, kind: Kind, report: Report): unknown => {
-  const { expected } = kindOf(kind)
+const checkFunction = (option: string, compute: () => unknown, spec: KindSpec, report: Report): unknown => {
+  const { expected } = kindOf(spec.kind)
   try {
     const value = compute()
     if (value instanceof Promise) {
       value.catch(() => {})
       report(`the function ${option} is async, but it must return its value at once: ${expected}`, option)
-    } else if (!isValueOf(kind, value)) {
+    } else if (!isValueOf(spec, value)) {
       report(`the function ${option} returns ${formatValue(value)}, but it must return ${expected}`, option)
     }
     return value
@@ -70,13 +70,14 @@ const checkFunction = (option: string, compute: () => unknown, kind: Kind, repor
 
 const checkPreset = (option: 'default' | 'managed', kind: Kind, options: Options<GivenValue>, report: Report): void => {
   const { [option]: source, unique, references } = options
-  const value = typeof source === 'function' ? checkFunction(option, source, kind, report) : source
+  const spec = { ...options, kind }
+  const value = typeof source === 'function' ? checkFunction(option, source, spec, report) : source
   if (references !== undefined && typeof value === 'number' && value < 1)
     report(`${option} is ${value}, but ids begin at 1`, option)
   if (unique !== true || source === undefined || source === true) return
   const advice = 'a second row would be refused; remove one of the two'
   if (typeof source !== 'function') report(`unique and a constant default contradict each other: ${advice}`, option)
-  else if (option === 'managed' && value !== undefined && value === checkFunction(option, source, kind, () => {})) {
+  else if (option === 'managed' && value !== undefined && value === checkFunction(option, source, spec, () => {})) {
     report(`unique, but the function managed returns the same value again: ${advice}`, option)
   }
 }
@@ -199,6 +200,10 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
     const isDated = options.format !== undefined || [today, now].includes((preset ?? managed) as () => string)
     if (options.range && kindOf(kind).isText && !isDated)
       report("range of a text needs a format, such as format: 'date'", 'range')
+    if (kind === 'decimal')
+      for (const option of ['digits', 'places'] as const)
+        if (options[option] === undefined)
+          report(`${option} is missing; a decimal needs it: decimal({ digits: 12, places: 2 })`)
     checkRules(kind, options, report)
     checkTones(kind, options, report)
     if (onUpdate && !managed) report('onUpdate needs managed, because clients must not set the field too', 'onUpdate')

@@ -1,10 +1,10 @@
 /** The functions with which a descriptor declares its fields, and the options that they take. */
 import type { z } from 'zod'
-import { type Kind, kinds } from './kinds.js'
+import { type Kind, type KindOptions, kinds } from './kinds.js'
 import type { RuleOptions } from './valueRules.js'
 
 /** The options of a field with values of type V. */
-export interface Options<V> extends RuleOptions<V> {
+export interface Options<V> extends RuleOptions<V>, KindOptions {
   /** A one-sentence description for the API documents. */
   about?: string
   /** The name for people, in the explorer; by default derived from the name of the field. */
@@ -59,7 +59,6 @@ const commonOptions = [
   'managed',
   'onUpdate',
   'redacted',
-  'sort',
   'column',
   'renamedFrom',
 ] as const
@@ -79,10 +78,14 @@ export interface FieldSpec<K extends Kind = Kind, O = OptionsOf[K]> {
 }
 
 /** The options of a kind. Only these are inferred: TypeScript does not name unknown properties of an inferred type. */
-type GivenOptions<K extends Kind, V, D, M> = Omit<OptionsOf[K], 'default' | 'managed' | 'oneOf'> & {
+type GivenOptions<K extends Kind, V, D, M> = Omit<
+  OptionsOf[K],
+  'default' | 'managed' | 'oneOf' | 'digits' | 'places'
+> & {
   default?: D
   managed?: M
-} & ('oneOf' extends keyof OptionsOf[K] ? { oneOf?: readonly V[] } : object)
+} & ('digits' extends keyof OptionsOf[K] ? { digits: number; places: number } : object) &
+  ('oneOf' extends keyof OptionsOf[K] ? { oneOf?: readonly V[] } : object)
 
 /** The inferred options, which decide what a row and a create body may have; NoInfer, because `defineResource` gives a context. */
 type InferredOptions<K extends Kind, V, D, M> = ([D] extends [undefined] ? object : { default: NoInfer<D> }) &
@@ -119,3 +122,12 @@ export const date = fieldFunction('date')
 
 /** A time of RFC 3339, returned in UTC with milliseconds: `"2026-03-01T09:30:00.000Z"`. */
 export const timestamp = fieldFunction('timestamp')
+
+/** A UUID, `"0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d"`. */
+export const uuid = fieldFunction('uuid')
+
+/** An exact decimal, `"12.50"`: a string of at most `digits` digits, `places` of them after the point. */
+export const decimal = fieldFunction('decimal')
+
+/** Any JSON value of at most 64 KiB, returned as it was sent. */
+export const json = fieldFunction('json')

@@ -4,7 +4,10 @@
  */
 import { z } from 'zod'
 import { isDate, parseTimestamp } from './clock.js'
+import { type DecimalOptions, fromUnits, parseDecimal, toUnits } from './decimals.js'
 import { exactInteger, parseInteger } from './integers.js'
+import { JsonText } from './jsonText.js'
+import { parseUuid } from './uuids.js'
 import { Violation, withCheck } from './violations.js'
 
 /** What a database does with a kind: its column type, SQL over a quoted column, and conversions. */
@@ -18,6 +21,8 @@ export interface Column {
   readonly isPortable?: (column: string) => string
   /** The value as JSON; by default the database's own. */
   readonly json?: (column: string) => string
+  /** Whether two values cannot be compared, but their texts can. */
+  readonly isComparedAsText?: true
   /** What is bound for a value; by default the value itself. */
   readonly bind?: (value: never) => unknown
   /** The value that the driver returned; by default as it is. */
@@ -26,28 +31,40 @@ export interface Column {
 
 export type ParameterValue = string | bigint | number | boolean
 
+/** The options of a field that its values depend on, whatever its rules. */
+export type KindOptions = DecimalOptions
+
+/** What a kind is for a field: its schemas and columns may depend on the options. */
+export type KindSpec = { readonly kind: Kind } & KindOptions
+
 export interface KindEntry {
   /** Completes the sentence "it must be …" about a descriptor or a demo row. */
   readonly expected: string
   /** The `type` of the issue for a value of another JSON type. */
   readonly wrongType: string
-  readonly row: () => z.ZodType
-  readonly body: () => z.ZodType
+  readonly row: (options: KindOptions) => z.ZodType
+  readonly body: (options: KindOptions) => z.ZodType
   /** The one form in which a value is stored, where a body may have several. */
-  readonly canonical?: (value: never) => string
+  readonly canonical?: (value: never, options: KindOptions) => string | JsonText
+  /** What values are compared by, if not by themselves. */
+  readonly comparable?: (value: never, options: KindOptions) => string | bigint
   /** The options that a field may have, besides those of every kind. */
   readonly options: readonly string[]
-  readonly parse: (text: string) => ParameterValue | Violation
-  readonly sqlite: Column
-  readonly postgres: Column
+  readonly parse: (text: string, options: KindOptions) => ParameterValue | Violation
+  readonly sqlite: Column | ((options: KindOptions) => Column)
+  readonly postgres: Column | ((options: KindOptions) => Column)
   /** Whether values are free text: searched by `q`, and possibly long. */
   readonly isText?: true
   /** The nth sample value; different for each n. */
-  readonly sample: (n: number, name: string) => string | number | boolean
+  readonly sample: (
+    n: number,
+    name: string,
+    options: KindOptions,
+  ) => string | number | boolean | Readonly<Record<string, unknown>>
   /** Which values of other kinds convert to it, to complete the sentence "… convert". */
   readonly convertible: string
-  /** The control of a form: the type of its input, or `select` for true and false. */
-  readonly input: 'text' | 'number' | 'date' | 'datetime-local' | 'checkbox'
+  /** The control of a form: the type of its input, or `textarea` for several lines. */
+  readonly input: 'text' | 'number' | 'date' | 'datetime-local' | 'checkbox' | 'textarea'
 }
 
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
@@ -59,11 +76,15 @@ const parseDate = (text: string): string | Violation => (isDate(text) ? text : n
 
 const parseTime = (text: string): string | Violation => parseTimestamp(text) ?? new Violation('datetime_parsing', text)
 
-const momentText = (format: string, parse: typeof parseDate) =>
-  withCheck(z.string(), (text) => {
+const violationIn =
+  (parse: (text: string) => string | Violation) =>
+  (text: string): Violation | undefined => {
     const parsed = parse(text)
     return parsed instanceof Violation ? parsed : undefined
-  }).meta({ format })
+  }
+
+const momentText = (format: string, parse: typeof parseDate) =>
+  withCheck(z.string(), violationIn(parse)).meta({ format })
 
 /** Far from the numbers that tests store. */
 const firstSample = 20_000
@@ -78,21 +99,44 @@ const parseNumber = (text: string): number | Violation => {
   return Number.isFinite(value) ? value : new Violation('finite_number', text)
 }
 
+/** A number of smallest units as a decimal. */
+const unitsAsText = (column: string, places: number): string => {
+  if (places === 0) return `cast(${column} as text)`
+  const size = 10 ** places
+  return `printf('%s%d.%0${places}d', iif(${column} < 0, '-', ''), abs(${column}) / ${size}, abs(${column}) % ${size})`
+}
+
+/** A value of a table that is copied is a text already. */
+const textOf = (value: object | string): string =>
+  value instanceof JsonText ? value.text : typeof value === 'string' ? value : JSON.stringify(value)
+
 export const kinds = {
   text: {
     expected: 'a string without NUL and lone surrogates',
     wrongType: 'string_type',
     row: () => z.string(),
     body: storableText,
-    options: ['filter', 'range', 'unique', 'format', 'tones', 'oneOf', 'minLength', 'maxLength', 'pattern'],
+    options: [
+      'filter',
+      'range',
+      'sort',
+      'unique',
+      'references',
+      'onDelete',
+      'format',
+      'tones',
+      'oneOf',
+      'minLength',
+      'maxLength',
+      'pattern',
+    ],
     parse: (text) => text,
     isText: true,
     sqlite: { type: 'text', isValue: (column) => `typeof(${column}) = 'text'` },
     // Another program may have made the column jsonb, or padded it with spaces.
     postgres: {
       type: 'text',
-      // The texts of jsonb and uuid are what the server prints.
-      alsoTypes: ['character varying', 'character', 'jsonb', 'json', 'uuid'],
+      alsoTypes: ['character varying', 'character'],
       json: (column) => `${column}::text`,
     },
     convertible: 'every value',
@@ -105,7 +149,7 @@ export const kinds = {
     row: () => z.int(),
     // z.int() has these bounds anyway; named here, they appear in the documents.
     body: () => z.int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
-    options: ['filter', 'range', 'unique', 'references', 'onDelete', 'tones', 'oneOf', 'min', 'max'],
+    options: ['filter', 'range', 'sort', 'unique', 'references', 'onDelete', 'tones', 'oneOf', 'min', 'max'],
     parse: (text) => {
       const value = parseInteger(text)
       return typeof value === 'string' ? new Violation(value, text) : value
@@ -121,7 +165,7 @@ export const kinds = {
     wrongType: 'float_type',
     row: () => z.number(),
     body: () => z.number(),
-    options: ['filter', 'range', 'min', 'max'],
+    options: ['filter', 'range', 'sort', 'min', 'max'],
     parse: parseNumber,
     // Affinity numeric stores 3 as 3, and prints it so; real would print 3.0.
     sqlite: {
@@ -153,7 +197,7 @@ export const kinds = {
     wrongType: 'bool_type',
     row: () => z.boolean(),
     body: () => z.boolean(),
-    options: ['filter', 'tones'],
+    options: ['filter', 'sort', 'tones'],
     parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : new Violation('bool_parsing', text)),
     sqlite: {
       type: 'integer',
@@ -172,7 +216,7 @@ export const kinds = {
     wrongType: 'date_type',
     row: () => z.string().meta({ format: 'date' }),
     body: () => momentText('date', parseDate),
-    options: ['filter', 'range', 'unique', 'min', 'max'],
+    options: ['filter', 'range', 'sort', 'unique', 'min', 'max'],
     parse: parseDate,
     sqlite: { type: 'text', isValue: (column) => `${column} glob '${dateGlob}'` },
     postgres: {
@@ -190,7 +234,8 @@ export const kinds = {
     row: () => z.string().meta({ format: 'date-time' }),
     body: () => momentText('date-time', parseTime),
     canonical: (text: string) => parseTimestamp(text) ?? text,
-    options: ['filter', 'range', 'unique', 'min', 'max'],
+    comparable: (text: string) => parseTimestamp(text) ?? text,
+    options: ['filter', 'range', 'sort', 'unique', 'min', 'max'],
     // A plus sign that was not encoded arrives as a space.
     parse: (text) => parseTime(text.replace(/ (?=\d\d:\d\d$)/, '+')),
     sqlite: {
@@ -207,6 +252,72 @@ export const kinds = {
     sample: (n) => nthDay(n),
     input: 'datetime-local',
   },
+  uuid: {
+    expected: 'a UUID such as "0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d"',
+    wrongType: 'uuid_type',
+    row: () => z.string().meta({ format: 'uuid' }),
+    body: () => withCheck(z.string(), violationIn(parseUuid)).meta({ format: 'uuid' }),
+    canonical: (text: string) => text.toLowerCase(),
+    options: ['filter', 'unique', 'references', 'onDelete'],
+    parse: parseUuid,
+    sqlite: { type: 'text', isValue: (column) => `typeof(${column}) = 'text' and length(${column}) = 36` },
+    postgres: { type: 'uuid', json: (column) => `${column}::text` },
+    convertible: 'only UUIDs of 36 characters',
+    sample: (n) => `0190d8a1-6f2e-7c3a-9b1d-${n.toString(16).padStart(12, '0')}`,
+    input: 'text',
+  },
+  decimal: {
+    expected: 'a decimal as a string, such as "12.50"',
+    wrongType: 'decimal_type',
+    row: () => z.string().meta({ format: 'decimal' }),
+    body: (options) =>
+      withCheck(
+        z.string(),
+        violationIn((text) => parseDecimal(text, options)),
+      ).meta({ format: 'decimal' }),
+    canonical: (text: string, options) => String(parseDecimal(text, options)),
+    comparable: (text: string, options) => toUnits(String(parseDecimal(text, options))),
+    options: ['digits', 'places', 'filter', 'range', 'sort', 'unique', 'min', 'max'],
+    parse: parseDecimal,
+    // In the smallest unit: a double would round what has more than 15 digits.
+    sqlite: ({ places = 0 }) => ({
+      type: 'integer',
+      isValue: (column) => `typeof(${column}) = 'integer'`,
+      json: (column) => unitsAsText(column, places),
+      bind: toUnits,
+      read: (units: bigint | number) => fromUnits(units, { places }),
+    }),
+    postgres: ({ digits, places }) => ({
+      type: `numeric(${digits},${places})`,
+      isValue: (column) => `${column} not in ('NaN', 'Infinity', '-Infinity')`,
+      json: (column) => `${column}::text`,
+    }),
+    convertible: 'only decimals that have enough digits before and after the point',
+    sample: (n, _, { digits = 18, places = 0 }) =>
+      fromUnits((firstSample + n) % 10 ** Math.min(digits, 15), { places }),
+    input: 'text',
+  },
+  json: {
+    expected: 'a JSON value of at most 64 KiB and 100 levels',
+    wrongType: 'json_type',
+    row: () => z.unknown(),
+    body: () =>
+      // What a body sends is checked as text: numbers may have more digits than a double.
+      withCheck(z.unknown(), (value) => ((value ?? null) === null ? new Violation('missing', value) : undefined)),
+    canonical: (value: unknown) => (value instanceof JsonText ? value : new JsonText(JSON.stringify(value))),
+    options: [],
+    parse: (text) => text,
+    sqlite: {
+      type: 'text',
+      isValue: (column) => `typeof(${column}) = 'text' and json_valid(${column})`,
+      json: (column) => `json(${column})`,
+      bind: textOf,
+    },
+    postgres: { type: 'json', alsoTypes: ['jsonb'], isComparedAsText: true, bind: textOf },
+    convertible: 'only texts that are JSON',
+    sample: (n) => ({ n, labels: [`Ünïcode ${n}`], nested: { is_sample: true, none: null } }),
+    input: 'textarea',
+  },
 } as const satisfies Record<string, KindEntry>
 
 export type Kind = keyof typeof kinds
@@ -220,6 +331,17 @@ export const servedValue = ({ isValue, json }: Column, column: string): string =
   return isValue ? `case when ${isValue(column)} then ${value} end` : value
 }
 
-export const isValueOf = (kind: Kind, value: unknown): boolean => kindOf(kind).body().safeParse(value).success
+/** What a database does with the values of a field. */
+export const columnIn = (database: 'sqlite' | 'postgres', { kind, ...options }: KindSpec): Column => {
+  const column = kindOf(kind)[database]
+  return typeof column === 'function' ? column(options) : column
+}
+
+export const isValueOf = ({ kind, ...options }: KindSpec, value: unknown): boolean =>
+  kindOf(kind).body(options).safeParse(value).success
+
+/** The value of a field in the one form in which it is stored. */
+export const canonicalOf = <V>({ kind, ...options }: KindSpec, value: V): V | string | JsonText =>
+  kindOf(kind).canonical?.(value as never, options) ?? value
 
 export const kindNames = Object.keys(kinds) as Kind[]

@@ -71,10 +71,12 @@ const parseKey = (input: string): string | Violation =>
   isStorable(input) ? textKey(input) : new Violation('string_unicode', input)
 
 /** The parser of a condition's value. A filter for a value that no row can have because of `oneOf` is a mistake of the client. */
-const conditionParser = ({ kind, oneOf: expected }: Field, operator: OperatorName): ListParameter['parse'] => {
+const conditionParser = (field: Field, operator: OperatorName): ListParameter['parse'] => {
+  const { kind, oneOf: expected } = field
   const { operand, option } = operatorOf(operator)
   if (operand === 'boolean') return kinds.boolean.parse
-  const { parse, isText } = kindOf(kind)
+  const { parse: parseKind, isText } = kindOf(kind)
+  const parse = (input: string) => parseKind(input, field)
   if (option === 'range') return isText ? parseKey : parse
   if (!expected) return parse
   const allowed = new Set(expected.map(String))
@@ -84,9 +86,10 @@ const conditionParser = ({ kind, oneOf: expected }: Field, operator: OperatorNam
   }
 }
 
-const conditionSchema = ({ kind, name, oneOf }: Field, operator: OperatorName): z.ZodType => {
+const conditionSchema = (field: Field, operator: OperatorName): z.ZodType => {
+  const { kind, name, oneOf } = field
   const { operand, option, description } = operatorOf(operator)
-  const value = kindOf(operand === 'boolean' ? 'boolean' : kind).row()
+  const value = kindOf(operand === 'boolean' ? 'boolean' : kind).row(field)
   const typed = option === 'filter' && operand !== 'boolean' ? value.meta(ruleKeywords({ kind, oneOf })) : value
   const schema = operand === 'list' ? z.array(typed).max(maxListed) : typed
   return schema.optional().meta({ description: `Only rows with ${description(name)}.` })

@@ -1,7 +1,8 @@
 /** Parses the default export of a resource file into a descriptor and reports every syntax error. */
+import { maxDecimalDigits } from './decimals.js'
 import type { Descriptor, Fields } from './define.js'
 import { type FieldSpec, type OnDelete, type OptionName, onDeletes, optionNames } from './fields.js'
-import { isValueOf, type Kind, kindNames, kindOf } from './kinds.js'
+import { isValueOf, type Kind, type KindOptions, kindNames, kindOf } from './kinds.js'
 import { isForeignName, isName, isTableName } from './names.js'
 import { didYouMean, nearest } from './nearest.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
@@ -56,11 +57,14 @@ const properties: Checks = {
   label: check('a list of field names, such as ["first_name", "last_name"]', isNames),
 }
 
-const optionChecks = (kind: Kind): Checks => {
+const isCount = (value: unknown, most: number) =>
+  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= most
+
+const optionChecks = (kind: Kind, options: KindOptions): Checks => {
   const { expected } = kindOf(kind)
-  const isValid = (value: unknown) => isValueOf(kind, value)
+  const isValid = (value: unknown) => isValueOf({ ...options, kind }, value)
   const isList = (value: unknown) => Array.isArray(value) && value.length > 0 && value.every(isValid)
-  const isLength = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
+  const isLength = (value: unknown) => isCount(value, Number.MAX_SAFE_INTEGER)
   const checks: Record<OptionName, Check> = {
     about: check('a sentence', isText),
     label: check('a name for people, such as "Department"', isText),
@@ -84,6 +88,13 @@ const optionChecks = (kind: Kind): Checks => {
     max: check(expected, isValid),
     minLength: check('a number of characters', isLength),
     maxLength: check('a number of characters', isLength),
+    digits: check(
+      `a number of digits from 1 to ${maxDecimalDigits}`,
+      (value) => value !== 0 && isCount(value, maxDecimalDigits),
+    ),
+    places: check('a number of digits after the point, at most as many as digits', (value) =>
+      isCount(value, options.digits ?? maxDecimalDigits),
+    ),
     pattern: check("a regular expression as a string, such as '[A-Z]{3}'", isText),
   }
   return Object.fromEntries(optionNames(kind).map((name) => [name, checks[name]]))
@@ -125,7 +136,7 @@ const parseField = (field: string, spec: unknown, report: Report): FieldSpec => 
   }
   const advice = `; add the field to the list of the resource instead: required: ['${field}', …]`
   const what = (name: string) => `option "${name}" of ${kind}()`
-  return { kind, options: parseValues(options, optionChecks(kind), report, what, advice) }
+  return { kind, options: parseValues(options, optionChecks(kind, options as KindOptions), report, what, advice) }
 }
 
 /** Replaces invalid properties, so that the rest of the descriptor can be verified in the same run. */

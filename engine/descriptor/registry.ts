@@ -2,12 +2,13 @@
 import { clocks, now, nowInMilliseconds } from './clock.js'
 import type { Descriptor } from './define.js'
 import type { FieldSpec, Options, TextFormat } from './fields.js'
-import { type Kind, kindOf } from './kinds.js'
+import type { JsonText } from './jsonText.js'
+import { canonicalOf, type Kind, kindOf } from './kinds.js'
 import { pluralName } from './names.js'
 import type { FileError } from './registryError.js'
 
 export type Value = GivenValue | null
-export type GivenValue = string | number | boolean
+export type GivenValue = string | number | boolean | JsonText | readonly unknown[] | Readonly<Record<string, unknown>>
 export type RowValues = Record<string, Value>
 
 /** A field: its options in the descriptor, with `unique` and `format` in one form. */
@@ -114,8 +115,12 @@ export const maxOtherRows = 10_000
 
 const resolve = (source: Value | (() => Value)): Value => (typeof source === 'function' ? source() : source)
 
-export const canonicalValue = ({ kind }: Pick<Field, 'kind'>, value: Value): Value =>
-  value === null ? null : (kindOf(kind).canonical?.(value as never) ?? value)
+export const canonicalValue = (field: Pick<Field, 'kind' | 'digits' | 'places'>, value: Value): Value =>
+  value === null ? null : canonicalOf(field, value)
+
+/** A row with each value in the form in which it is stored. */
+export const canonicalRow = ({ fields }: Resource, row: RowValues): RowValues =>
+  Object.fromEntries(fields.map((field) => [field.name, canonicalValue(field, row[field.name] ?? null)]))
 
 export const updatableFields = (resource: Resource): Field[] => {
   const { update } = resource

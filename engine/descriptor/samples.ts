@@ -29,7 +29,7 @@ export const sampleValue = (field: Field, n: number): GivenValue => {
   if (oneOf) return oneOf[n % oneOf.length] as GivenValue
   const fits = (value: GivenValue | undefined) => value !== undefined && findViolation(field, value) === undefined
   const candidates = [
-    kindOf(kind).sample(n, name),
+    kindOf(kind).sample(n, name, field),
     within(field, n),
     within(field, 0),
     minLength !== undefined || maxLength !== undefined ? padded(field, n) : undefined,

@@ -1,6 +1,6 @@
 /** The rules that a descriptor may give for the values of a field: what each allows, and how the documents state it. */
 import type { z } from 'zod'
-import { type Kind, kindOf } from './kinds.js'
+import { type KindSpec, kindOf } from './kinds.js'
 import { compilePattern, maxPatternLength } from './pattern.js'
 import type { GivenValue } from './registry.js'
 import { countCodePoints, Violation, withCheck } from './violations.js'
@@ -23,12 +23,13 @@ export type RuleName = keyof RuleOptions<never>
 interface ValueRule {
   /** The type of a violation, and the key of the rule in its `ctx`. */
   readonly violation: readonly [type: string, key: string]
-  readonly allows: (given: never, kind: Kind) => (value: never) => boolean
+  readonly allows: (given: never, spec: KindSpec) => (value: never) => boolean
   /** In JSON Schema; by default the rule has the same name there. */
   readonly keywords?: (given: never) => Readonly<Record<string, unknown>>
 }
 
-const toCanonical = (kind: Kind, value: GivenValue): GivenValue => kindOf(kind).canonical?.(value as never) ?? value
+const toComparable = ({ kind, ...options }: KindSpec, value: GivenValue) =>
+  kindOf(kind).comparable?.(value as never, options) ?? value
 
 /** JSON Schema has bounds of numbers only. */
 const boundKeywords = (keyword: string) => (given: GivenValue) => ({
@@ -46,12 +47,12 @@ export const valueRules = {
   },
   min: {
     violation: ['greater_than_equal', 'ge'],
-    allows: (min: GivenValue, kind) => (value: GivenValue) => toCanonical(kind, value) >= toCanonical(kind, min),
+    allows: (min: GivenValue, spec) => (value: GivenValue) => toComparable(spec, value) >= toComparable(spec, min),
     keywords: boundKeywords('minimum'),
   },
   max: {
     violation: ['less_than_equal', 'le'],
-    allows: (max: GivenValue, kind) => (value: GivenValue) => toCanonical(kind, value) <= toCanonical(kind, max),
+    allows: (max: GivenValue, spec) => (value: GivenValue) => toComparable(spec, value) <= toComparable(spec, max),
     keywords: boundKeywords('maximum'),
   },
   // The number of UTF-16 units decides for most texts.
@@ -77,7 +78,7 @@ export const valueRules = {
 
 export const ruleNames = Object.keys(valueRules) as RuleName[]
 
-export type FieldRules = { readonly kind: Kind; readonly redacted?: boolean | undefined } & {
+export type FieldRules = KindSpec & { readonly redacted?: boolean | undefined } & {
   readonly [Name in RuleName]?: unknown
 }
 
@@ -90,7 +91,7 @@ const givenRules = (field: FieldRules) =>
 /** Makes the function that finds the rules which a value breaks. */
 export const violationFinder = (field: FieldRules): ((value: GivenValue) => Violation[]) => {
   const rules = givenRules(field).map(({ violation: [type, key], allows, given }) => {
-    const isAllowed = allows(given, field.kind)
+    const isAllowed = allows(given, field)
     return (value: GivenValue) => (isAllowed(value as never) ? [] : [new Violation(type, value, { [key]: given })])
   })
   return (value) => rules.flatMap((find) => find(value))
@@ -100,7 +101,7 @@ export const ruleKeywords = (field: FieldRules): Record<string, unknown> =>
   Object.assign({}, ...givenRules(field).map(({ name, keywords, given }) => keywords?.(given) ?? { [name]: given }))
 
 export const valueSchema = (field: FieldRules): z.ZodType => {
-  const schema = kindOf(field.kind).body()
+  const schema = kindOf(field.kind).body(field)
   return givenRules(field).length === 0 ? schema : withCheck(schema, violationFinder(field) as never)
 }
 

@@ -25,7 +25,12 @@ export const countCodePoints = (text: string): number => {
 type Words = string | readonly [requirement: string, actual: string]
 
 const aDate = 'a date such as "2026-03-01"'
+const aUuid = 'a UUID such as "0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d"'
+const aDecimal = 'a decimal as a string, such as "12.50"'
 const aTime = 'a time such as "2026-03-01T09:30:00Z"'
+
+/** A bound of a date or a time; that of a decimal is a string of digits. */
+const isMoment = (bound: GivenValue): boolean => typeof bound === 'string' && /^\d{4}-/.test(bound)
 
 const wrongType = (noun: string) => (value: unknown) => `must be ${noun}, not ${jsonNoun(value)}`
 
@@ -49,6 +54,31 @@ const bodyWords: Readonly<Record<string, (value: never, ctx: never, isRedacted: 
     `must be ${aTime}, with an offset and at most three digits after the second`,
     `${quote(text)} is not`,
   ],
+  uuid_type: wrongType(aUuid),
+  uuid_parsing: (text: string) => [`must be ${aUuid}`, `${quote(text)} is not`],
+  decimal_type: wrongType(aDecimal),
+  decimal_parsing: (text: string) => [`must be ${aDecimal}: a sign, digits and a point`, `${quote(text)} is not`],
+  decimal_max_places: (text: string, { decimal_places: most }: { decimal_places: number }) => [
+    `must have at most ${most} digits after the point`,
+    `${quote(text)} has more`,
+  ],
+  decimal_max_digits: (text: string, { max_digits: most }: { max_digits: number }) => [
+    `must have at most ${most} digits, those after the point included`,
+    `${quote(text)} has more`,
+  ],
+  json_too_large: (bytes: number, { max_bytes: most }: { max_bytes: number }) =>
+    `must have at most ${most} bytes as JSON; it has ${bytes}`,
+  json_too_deep: (_, { max_levels: most }: { max_levels: number }) =>
+    `must have at most ${most} levels of arrays and objects`,
+  json_repeated_member: (name: string, _, isRedacted) =>
+    `has an object with two members of the same name${isRedacted ? '' : `, ${quote(name)}`}; remove one of the two`,
+  reserved: (text: string, { reserved }: { reserved: readonly string[] }) => [
+    `must not be ${reserved
+      .map(quote)
+      .join(', ')
+      .replace(/, ([^,]*)$/, ' or $1')}`,
+    `${quote(text)} has a meaning of its own in a URL`,
+  ],
   finite_number: () => 'is too large for a double',
   number_precision: () => 'has more digits than a double can store; send it rounded',
   int_from_float: (value: number, _, isRedacted) =>
@@ -59,13 +89,9 @@ const bodyWords: Readonly<Record<string, (value: never, ctx: never, isRedacted: 
     return [`must be one of ${expected.map(quote).join(', ')}`, `${quote(value)} is not${hint}`]
   },
   greater_than_equal: (value: GivenValue, { ge }: { ge: GivenValue }) =>
-    typeof ge === 'string'
-      ? [`must be ${ge} or later`, `${value} is earlier`]
-      : [`must be at least ${ge}`, `${value} is less`],
+    isMoment(ge) ? [`must be ${ge} or later`, `${value} is earlier`] : [`must be at least ${ge}`, `${value} is less`],
   less_than_equal: (value: GivenValue, { le }: { le: GivenValue }) =>
-    typeof le === 'string'
-      ? [`must be ${le} or earlier`, `${value} is later`]
-      : [`must be at most ${le}`, `${value} is more`],
+    isMoment(le) ? [`must be ${le} or earlier`, `${value} is later`] : [`must be at most ${le}`, `${value} is more`],
   string_too_short: (text: string, { min_length: least }: { min_length: number }) =>
     `must have at least ${least} characters; it has ${countCodePoints(text)}`,
   string_too_long: (text: string, { max_length: most }: { max_length: number }) =>
@@ -84,6 +110,12 @@ const parameterWords: Readonly<Record<string, (value: never, ctx: never) => stri
   bool_parsing: () => 'Input should be a valid boolean: true or false',
   date_parsing: () => 'Input should be a valid date in the format YYYY-MM-DD',
   datetime_parsing: () => 'Input should be a valid RFC 3339 timestamp with at most milliseconds',
+  uuid_parsing: () => 'Input should be a valid UUID of 36 characters',
+  decimal_parsing: () => 'Input should be a valid decimal: a sign, digits and a point',
+  decimal_max_places: (_, { decimal_places: most }: { decimal_places: number }) =>
+    `Decimal input should have no more than ${most} decimal places`,
+  decimal_max_digits: (_, { max_digits: most }: { max_digits: number }) =>
+    `Decimal input should have no more than ${most} digits in total`,
   string_unicode: () => 'Input should be a valid string without a NUL',
   enum: (_, { expected }: { expected: readonly GivenValue[] }) =>
     `Input should be ${expected

@@ -1,5 +1,5 @@
 /** The control of a field in the form of a new row, or of one that exists. */
-import { type Kind, kindOf } from '../descriptor/kinds.js'
+import { canonicalOf, type Kind, kindOf } from '../descriptor/kinds.js'
 import {
   type Field,
   isMandatory,
@@ -45,9 +45,10 @@ const browserPattern = (pattern: string | undefined): string | undefined => {
 /** The rules of a field as attributes of its input, none of which refuses what the service accepts. */
 const ruleAttributes = (field: Field): Html[] => {
   const { kind, min, max, minLength, maxLength, pattern } = field
-  const { input, canonical } = kindOf(kind)
+  const { input } = kindOf(kind)
   // The control has times without a zone; the service has them in UTC.
-  const bound = (value: typeof min) => (canonical ? canonical(value as never).slice(0, -1) : value)
+  const bound = (value: typeof min) =>
+    input === 'datetime-local' ? String(canonicalOf(field, value)).slice(0, -1) : value
   const attributes = {
     min: min === undefined ? undefined : bound(min),
     max: max === undefined ? latest[input] : bound(max),

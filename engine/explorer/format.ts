@@ -4,7 +4,7 @@ import type { Field, Value } from '../descriptor/registry.js'
 import { type Html, html } from './html.js'
 
 /** A count or another number; every digit is kept. */
-export const grouped = (value: number): string => {
+export const grouped = (value: number | string): string => {
   const [whole = '', ...fraction] = String(value).split('.')
   return [/e/.test(whole) ? whole : whole.replaceAll(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.')
 }
@@ -20,7 +20,9 @@ const readMoment = (text: string): string | undefined => {
 
 /** Whether values are numbers for people; a reference is a name. */
 export const isNumeric = ({ kind, references }: Field): boolean =>
-  kindOf(kind).input === 'number' && references === undefined
+  (kindOf(kind).input === 'number' || kind === 'decimal') && references === undefined
+
+export const isJson = ({ kind }: Field): boolean => kind === 'json'
 
 export const isMoment = ({ kind, format }: Field): boolean =>
   format !== undefined || kindOf(kind).input.startsWith('date')
@@ -33,7 +35,7 @@ export const readable = (field: Field, value: Exclude<Value, null>): string => {
   if (typeof value === 'boolean' || (kindOf(field.kind).input === 'checkbox' && /^(true|false)$/.test(value as string)))
     return String(value) === 'true' ? 'Yes' : 'No'
   // A year is a name, not an amount.
-  if (isNumeric(field)) return /(^|_)year$/.test(field.name) ? String(value) : grouped(value as number)
+  if (isNumeric(field)) return /(^|_)year$/.test(field.name) ? String(value) : grouped(value as number | string)
   return (isMoment(field) && readMoment(String(value))) || String(value)
 }
 

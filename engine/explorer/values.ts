@@ -1,7 +1,7 @@
 /** How values are shown: in a table, and on the page of their row. */
 import { type Field, type Resource, type RowValues, searchedFields, type Value } from '../descriptor/registry.js'
 import { cut, type Excerpt, makeExcerpt, marked, matchesIn } from './excerpt.js'
-import { formatted, grouped, isNumeric, readable } from './format.js'
+import { formatted, grouped, isJson, isNumeric, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { pageUrl, type TableView } from './links.js'
 import { referencedResource } from './names.js'
@@ -14,7 +14,12 @@ export const shownRow = (resource: Resource, row: RowValues, q: string): ShownRo
   const texts = searched.map((name) => row[name] as string | null)
   const ranges = matchesIn(texts, q)
   const excerpts = texts.map((text, n) => (text === null ? null : makeExcerpt(text, ranges[n] ?? [])))
-  return { ...row, ...Object.fromEntries(searched.map((name, n) => [name, excerpts[n] ?? null])) }
+  const json = resource.fields.filter((field) => isJson(field) && (row[field.name] ?? null) !== null)
+  return {
+    ...row,
+    ...Object.fromEntries(searched.map((name, n) => [name, excerpts[n] ?? null])),
+    ...Object.fromEntries(json.map(({ name }) => [name, makeExcerpt(JSON.stringify(row[name]), [])])),
+  }
 }
 
 export interface Shown extends Pick<TableView, 'registry' | 'labels'> {
@@ -39,8 +44,8 @@ const reference = (field: Field, value: Value, { registry, labels }: Shown, isFu
   const label = labels(target, value)
   const note = label === undefined ? 'There is no such row.' : label === `#${value}` ? undefined : `#${value}`
   const more = isFull && note && html` <span class="note">${note}</span>`
-  if (label === undefined) return html`<span class="none">#${Number(value)}</span>${more}`
-  return html`<a href="${pageUrl(target, Number(value))}"><bdi>${label}</bdi></a>${more}`
+  if (label === undefined) return html`<span class="none">#${String(value)}</span>${more}`
+  return html`<a href="${pageUrl(target, String(value))}"><bdi>${label}</bdi></a>${more}`
 }
 
 const longText = ({ text, ranges, from: skipped, length }: Excerpt, url: string): Html => {
@@ -62,7 +67,7 @@ export const renderCell = (field: Field, value: Value | Excerpt, shown: Shown): 
   if (field.redacted) return html`<td>${redacted}</td>`
   const number = isNumeric(field) && html` class="number"`
   if (value === null) return html`<td${number}>${none}</td>`
-  if (typeof value === 'object') return textCell(field, value, shown.url)
+  if (typeof value === 'object') return textCell(field, value as Excerpt, shown.url)
   const link = reference(field, value, shown)
   if (link) return html`<td class="text">${link}</td>`
   return html`<td${number}>${toned(field, String(value), formatted(field, value))}</td>`
@@ -76,7 +81,9 @@ export const fullValue = (field: Field, value: Value, shown: Shown): Html => {
   if (value === null) return html`${none}`
   const link = reference(field, value, shown, true)
   if (link) return link
-  const text = String(value)
+  const text = isJson(field) ? JSON.stringify(value, null, 2) : String(value)
+  if (isJson(field) && text.includes('\n'))
+    return html`<pre class="json" tabindex="0" role="group" aria-label="${field.name}">${text}</pre>`
   if (text.length <= 200 && !text.includes('\n')) {
     const exact = text !== readable(field, value) && html` <code class="raw">${text}</code>`
     return html`${toned(field, text, formatted(field, value))}${exact}`

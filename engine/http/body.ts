@@ -86,8 +86,8 @@ const readBody = async (ctx: Context): Promise<Buffer> => {
 /** Bodies of more bytes than this are scanned first: JSON.parse() takes 220 ms for 500,000 brackets, and 80 ms for 80,000 properties. */
 const scannedBytes = 64 * 1024
 
-/** The most values of such a body, those of all arrays and objects counted. A row has as many as its resource has fields. */
-const maxValues = 20_000
+/** The most values of such a body, those of all arrays and objects counted: a row has as many as its resource has fields, and 64 KiB of JSON. */
+const maxValues = 60_000
 
 const [quote, backslash, ...beforeValue] = [...Buffer.from('"\\,[{')]
 

@@ -1,5 +1,5 @@
 /** Notices a table that was changed while the service runs and no longer fits its descriptor, and when it fits again. */
-import type { Kind } from '../descriptor/kinds.js'
+import type { KindSpec } from '../descriptor/kinds.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { Runner } from './dialect.js'
 import { TableChanged } from './storage.js'
@@ -9,7 +9,7 @@ export interface TableChecks {
   /** The columns of the resources' tables, at least, with their types. */
   columns(): Promise<readonly (readonly [table: string, column: string, type: string])[]>
   /** Whether a column of a type has the values of a kind; `existing` if the service does not manage its table. */
-  isCompatible(type: string, kind: Kind, existing: boolean | undefined): boolean
+  isCompatible(type: string, spec: KindSpec, existing: boolean | undefined): boolean
 }
 
 const advice =
@@ -25,10 +25,11 @@ export const changedTables = (
 
   const readReason = async (resource: Resource, types: ReadonlyMap<string, string>): Promise<string | undefined> => {
     const { table, fields, existing } = resource
-    for (const { column, kind } of fields) {
+    for (const field of fields) {
+      const { column } = field
       const type = types.get(`${table.toLowerCase()} ${column}`)
       if (type === undefined) return `there is no column ${column}`
-      if (!isCompatible(type, kind, existing)) return `the column ${column} is of type ${type}`
+      if (!isCompatible(type, field, existing)) return `the column ${column} is of type ${type}`
     }
     // What the columns do not show, a statement has.
     if (!reasons.has(resource)) return undefined

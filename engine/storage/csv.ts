@@ -15,9 +15,22 @@ const endOfString = (json: string, from: number): number => {
   }
 }
 
+/** Where a value ends that is no string, and the given character follows. */
+const endOfValue = (json: string, from: number, next: string): number => {
+  if (json[from] !== '{' && json[from] !== '[') return json.indexOf(next, from)
+  let at = from
+  for (let level = 0; ; ) {
+    const sign = json[at]
+    if (sign === '{' || sign === '[') level++
+    if (sign === '}' || sign === ']') level--
+    at = sign === '"' ? endOfString(json, at) : at + 1
+    if (level === 0) return at
+  }
+}
+
 export const csvHeader = (names: readonly string[]): Buffer => Buffer.from(line(names))
 
-/** Turns lines of JSON, each a flat object with these names in this order and no white space, into lines of CSV. */
+/** Turns lines of JSON, each an object with these names in this order and no white space, but for that of a value that is an object, into lines of CSV. */
 export const toCsv = (names: readonly string[], lines: Uint8Array): Buffer => {
   const json = Buffer.from(lines.buffer, lines.byteOffset, lines.length).toString()
   const keyLengths = names.map((name) => JSON.stringify(name).length + 1)
@@ -31,8 +44,9 @@ export const toCsv = (names: readonly string[], lines: Uint8Array): Buffer => {
         const text = json.slice(from + 1, at - 1)
         return textCell(text.includes('\\') ? JSON.parse(`"${text}"`) : text)
       }
-      at = json.indexOf(n === names.length - 1 ? '}' : ',', from)
+      at = endOfValue(json, from, n === names.length - 1 ? '}' : ',')
       const literal = json.slice(from, at)
+      if (/^[{[]/.test(literal)) return textCell(literal)
       return literal === 'null' ? '' : literal
     })
     // A brace and a line feed.

@@ -1,6 +1,6 @@
 /** What a database says differently, and what a table has beside its columns. */
 import type { Knex } from 'knex'
-import type { Column, Kind } from '../descriptor/kinds.js'
+import type { Column, KindSpec } from '../descriptor/kinds.js'
 import type { Condition } from '../descriptor/listQuery.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import type { Statement } from './bindings.js'
@@ -20,7 +20,7 @@ export interface ColumnSql {
 
 export interface Dialect {
   readonly knex: Knex
-  columnOf(kind: Kind): Column
+  columnOf(spec: KindSpec): Column
   /** The row as JSON, as a response shows it. */
   rowJson(resource: Resource): string
   /** What a field is ordered and compared by, and that in the form which its kind reads. */

@@ -12,7 +12,7 @@ export const copiedKeys: CopiedTable = {
     { name: 'key', kind: 'text' },
     { name: 'digest', kind: 'text' },
     { name: 'id', kind: 'integer' },
-    { name: 'body', kind: 'json' },
+    { name: 'body', kind: 'body' },
     { name: 'at', kind: 'integer' },
   ],
   cursor: 'key',

@@ -329,7 +329,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       select (select json from _lines), (select ${ids} from _sized where id not in (select id from _part))`
   }
 
-  const served = (name: string): string => servedValue(dialect.columnOf(findField(resource, name).kind), quoted(name))
+  const served = (name: string): string => servedValue(dialect.columnOf(findField(resource, name)), quoted(name))
   /** The most frequent values among the first `$rows` matches, as rows of field, value and count; first the number of rows. */
   const valueCounts = (plan: Plan, driver: Driver, fields: readonly string[]): Knex.Raw => {
     const short = (name: string) =>
@@ -354,7 +354,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const values = fields.map((name) => {
       const field = findField(resource, name)
       const value = servedValue(
-        { ...dialect.columnOf(field.kind), json: (column) => dialect.keyText(field, column) },
+        { ...dialect.columnOf(field), json: (column) => dialect.keyText(field, column) },
         quoted(name),
       )
       return kindOf(field.kind).isText ? `substr(${value}, 1, ${excerptLength})` : value

@@ -77,7 +77,7 @@ export const referrersTo = (
   }
   const withStamps = (resource: Resource, made: Omit<Referrer, 'stamps'>): Referrer => {
     const stamps = Object.entries(made.clear ? currentStamps(resource) : {})
-    const bound = stamps.map(([name, value]) => [name, boundValue(columnOf(findField(resource, name).kind), value)])
+    const bound = stamps.map(([name, value]) => [name, boundValue(columnOf(findField(resource, name)), value)])
     return { ...made, stamps: Object.fromEntries(bound) }
   }
 

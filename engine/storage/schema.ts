@@ -1,7 +1,7 @@
 /** The tables of a registry, as SQL: columns, foreign keys, unique and filter indexes. */
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
-import { type Column, type Kind, kindOf } from '../descriptor/kinds.js'
+import { type Column, type KindSpec, kindOf } from '../descriptor/kinds.js'
 import { keyLength } from '../descriptor/listQuery.js'
 import { type Field, type GivenValue, orderedFields, type Registry, type Resource } from '../descriptor/registry.js'
 import type { ColumnDefinition, ForeignKey } from './migration/catalogue.js'
@@ -9,7 +9,7 @@ import type { StoredRow } from './storage.js'
 
 export interface SchemaDialect {
   readonly knex: Knex
-  columnOf(kind: Kind): Column
+  columnOf(spec: KindSpec): Column
   /** The type of `id`, with the primary key and how ids are assigned. */
   readonly idType: string
   /** Whether a foreign key is a part of its column, or is added once all tables exist. */
@@ -51,7 +51,7 @@ export const readValue = ({ read }: Column, stored: unknown): StoredRow[string] 
   (read && stored !== null ? read(stored as never) : stored) as StoredRow[string]
 
 /** What a field is ordered and compared by: its value as a response shows it, of a text the beginning. */
-export const orderKey = (kind: Kind, { isValue }: Column, column: string, clip: 'substr' | 'left'): string => {
+export const orderKey = ({ kind }: KindSpec, { isValue }: Column, column: string, clip: 'substr' | 'left'): string => {
   const beginning = clip === 'left' ? `left(${column}, ${keyLength}) collate "C"` : `substr(${column}, 1, ${keyLength})`
   const key = kindOf(kind).isText ? beginning : column
   return isValue ? `case when ${isValue(column)} then ${key} end` : key
@@ -110,8 +110,8 @@ export const columnDefinition = (
 }
 
 const fieldDefinition = (dialect: SchemaDialect, registry: Registry, field: Field, preset?: GivenValue): string => {
-  const { name, kind, required: isNotNull } = field
-  const column = dialect.columnOf(kind)
+  const { name, required: isNotNull } = field
+  const column = dialect.columnOf(field)
   const foreignKey = dialect.hasInlineForeignKeys ? wantedForeignKey(registry, field) : undefined
   const defaultSql = preset === undefined ? undefined : literal(boundValue(column, preset) as GivenValue)
   return columnDefinition({ name, type: column.type, isNotNull, foreignKey }, defaultSql)

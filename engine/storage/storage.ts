@@ -1,6 +1,6 @@
 /** The storage interface that the rest of the engine uses, the same for every database. */
 import type { RowId } from '../descriptor/integers.js'
-import type { Kind } from '../descriptor/kinds.js'
+import type { KindSpec } from '../descriptor/kinds.js'
 import type { ListQuery, Position, Selection } from '../descriptor/listQuery.js'
 import { managedResources, type Registry, type Resource, type RowValues } from '../descriptor/registry.js'
 import type { Referenced } from './referencing.js'
@@ -78,7 +78,7 @@ export interface CopiedTable {
   /** What it has, for messages. */
   readonly path: string
   readonly table: string
-  readonly fields: readonly { readonly name: string; readonly kind: Kind | 'json' }[]
+  readonly fields: readonly ({ readonly name: string } & (KindSpec | { readonly kind: 'body' }))[]
   /** The column by which its rows are ordered and read in batches; `id` by default. */
   readonly cursor?: string
 }

@@ -1,5 +1,6 @@
 /** Reads and writes of one resource on any database: version → cache → plan → statement → body. */
 import { createHash, randomUUID } from 'node:crypto'
+import type { ParameterValue } from '../descriptor/kinds.js'
 import { type ListQuery, type Position, selectionKey } from '../descriptor/listQuery.js'
 import type { Registry, Resource, RowValues, Value } from '../descriptor/registry.js'
 import { toBuffer } from './bindings.js'
@@ -64,7 +65,7 @@ const resourceTable = (
   const shape = createHash('sha256').update(dialect.rowJson(resource)).digest('hex').slice(0, 8)
   const share = singleFlight<Page>()
   const isIndexed = (text: string) => source.candidates?.(text) !== undefined
-  const column = (name: string) => dialect.columnOf(findField(resource, name).kind)
+  const column = (name: string) => dialect.columnOf(findField(resource, name))
   const bound = (name: string, value: unknown) => boundValue(column(name), value)
   // Nothing tells whether a table without a version has changed, so nothing that was read before is used again.
   const version = async (): Promise<string> => (await runner.version?.()) ?? randomUUID()
@@ -83,7 +84,8 @@ const resourceTable = (
     after && { afterId: after.id, afterValue: after.value === null ? null : bound(field, after.value) }
   const toPosition = ({ order: { field } }: Plan, id: Cell | undefined, key: Cell | undefined): Position => ({
     id: BigInt(String(id)),
-    value: field === 'id' || key === null || key === undefined ? null : readValue(column(field), key),
+    value:
+      field === 'id' || key === null || key === undefined ? null : (readValue(column(field), key) as ParameterValue),
   })
 
   const purpose = (plan: Plan, driver: Driver, caller: Caller | undefined, skip = 0n): Purpose => ({

@@ -212,6 +212,8 @@ export const writePlanner = (
     once(`${names} ${stamps}`, () => {
       const differs = names.map((name) => {
         const field = findField(resource, name)
+        if (dialect.columnOf(field).isComparedAsText)
+          return sql`cast(${quoted(name)} as text) is distinct from cast(${written(name)} as text)`
         const isOther = sql`is distinct from ${named(name, dialect.typeOf(field))}`
         // What is read of a table that the service does not manage has no redacted fields.
         return field.redacted
@@ -231,7 +233,7 @@ export const writePlanner = (
     Object.fromEntries(
       Object.entries(given).map(([name, value]) => [
         name,
-        boundValue(dialect.columnOf(findField(resource, name).kind), value),
+        boundValue(dialect.columnOf(findField(resource, name)), value),
       ]),
     )
 

@@ -19,5 +19,5 @@ defineResource({ ...rest, fields: { title: text() }, required: ['titel'] })
 integer({ references: 'things', filtre: true })
 // @ts-expect-error a default is of the wrong type
 text({ default: 5 })
-// @ts-expect-error text has no option references
-text({ references: 'things' })
+// @ts-expect-error number has no option references
+number({ references: 'things' })

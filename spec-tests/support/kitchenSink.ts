@@ -1,6 +1,18 @@
 /** A made-up registry of every shape that a descriptor can have; the suites run on it beside the real resources. */
 import type { Descriptor } from '../../engine/descriptor/define.js'
-import { boolean, date, integer, now, number, text, timestamp, today } from '../../engine/descriptor/index.js'
+import {
+  boolean,
+  date,
+  decimal,
+  integer,
+  json,
+  now,
+  number,
+  text,
+  timestamp,
+  today,
+  uuid,
+} from '../../engine/descriptor/index.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { registryFrom } from './registryFrom.js'
 
@@ -153,6 +165,21 @@ const descriptors = {
       created_on: date({ managed: today }),
     },
     required: ['title', 'state', 'done', 'created', 'created_on'],
+  },
+  'sink-values': {
+    about: 'UUIDs, decimals and JSON.',
+    fields: {
+      tag: uuid({ filter: true, unique: true }),
+      batch: uuid({ filter: true }),
+      price: decimal({ digits: 12, places: 2, filter: true, sort: true, range: true, min: '0', max: '999999.99' }),
+      weight: decimal({ digits: 18, places: 4, unique: ['batch'], range: true }),
+      units: decimal({ digits: 18, places: 0, default: '0', sort: true }),
+      share: decimal({ digits: 3, places: 3, filter: true }),
+      settings: json({ default: { theme: 'plain', sizes: [1, 2] } }),
+      notes: json(),
+      secret: json({ redacted: true }),
+    },
+    required: ['tag', 'price', 'settings'],
   },
   'sink-taps': {
     about: 'Every option at once.',

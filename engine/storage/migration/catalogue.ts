@@ -1,6 +1,6 @@
 /** A table as the database describes it, in a form that is the same for every database. */
 import type { OnDelete } from '../../descriptor/fields.js'
-import type { Kind } from '../../descriptor/kinds.js'
+import type { Kind, KindOptions, KindSpec } from '../../descriptor/kinds.js'
 import type { GivenValue } from '../../descriptor/registry.js'
 
 /** A reference to the `id` of another table, and what a delete there does. */
@@ -11,7 +11,7 @@ export interface ForeignKey {
   readonly onDelete: OnDelete
 }
 
-export interface CatalogueColumn {
+export interface CatalogueColumn extends KindOptions {
   readonly name: string
   /** As the database names it: `text`, `character varying(20)`. */
   readonly type: string
@@ -51,7 +51,7 @@ export interface CatalogueTable {
 /** An existing column as it should be: renamed, retyped or constrained. */
 export interface ColumnDefinition extends Pick<CatalogueColumn, 'name' | 'type' | 'isNotNull' | 'foreignKey'> {
   readonly from: CatalogueColumn
-  readonly convertTo?: Kind | undefined
+  readonly convertTo?: KindSpec | undefined
   readonly fill?: GivenValue | undefined
 }
 
@@ -79,9 +79,13 @@ const describeKey = (name: string, before: ForeignKey | undefined, after: Foreig
   return [`${name} references ${after.target}${before === undefined ? '' : ` instead of ${before.target}`}`]
 }
 
+/** As a descriptor has it: `decimal(12, 2)`. */
+export const describeKind = ({ kind, digits, places }: KindSpec): string =>
+  kind === 'decimal' ? `decimal with ${places} of ${digits ?? 'its'} digits after the point` : kind
+
 const describeColumn = ({ name, from, isNotNull, foreignKey, convertTo, fill }: ColumnDefinition): string[] => [
   ...(from.name === name ? [] : [`${from.name} is renamed to ${name}`]),
-  ...(convertTo === undefined ? [] : [`${name} becomes ${convertTo}`]),
+  ...(convertTo === undefined ? [] : [`${name} becomes ${describeKind(convertTo)}`]),
   ...(fill === undefined ? [] : [`${name} becomes ${JSON.stringify(fill)} where it is null`]),
   ...(from.isNotNull === isNotNull ? [] : [isNotNull ? `${name} becomes required` : `${name} may be null`]),
   ...describeKey(name, from.foreignKey, foreignKey),

@@ -20,13 +20,14 @@ export const compareExisting = async (database: MigrationDialect, resource: Reso
   }
   const isTable = table.relationKind === undefined
   const names = table.columns.map(({ name }) => name)
-  for (const { name, column, kind, required } of fields) {
+  for (const field of fields) {
+    const { name, column, kind, required } = field
     const found = findColumn(table, column)
     const option = name === 'id' ? 'idColumn' : 'column'
     if (!found) {
       const near = didYouMean(column, names) || `; its columns are ${names.join(', ')}.`
       add(`it does not exist${near}`, `Set ${option} in the descriptor.`, column)
-    } else if (!database.isCompatible(found.type, kind)) {
+    } else if (!database.isCompatible(found.type, field)) {
       add(`it is of type ${found.type}, which has no values of ${kind}().`, correct, column)
     } else if (required && isTable && !found.isNotNull) {
       add(`it may be null, but the descriptor requires the field "${name}".`, correct, column)

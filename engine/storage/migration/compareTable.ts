@@ -1,6 +1,6 @@
 /** Compares a descriptor with its table: the shape that it should have, and the differences that need a maintainer. */
 import type { Knex } from 'knex'
-import { type Kind, kindOf } from '../../descriptor/kinds.js'
+import { type KindSpec, kindOf } from '../../descriptor/kinds.js'
 import { didYouMean } from '../../descriptor/nearest.js'
 import type { Field, GivenValue, Registry, Resource } from '../../descriptor/registry.js'
 import { findViolation } from '../../descriptor/valueRules.js'
@@ -10,6 +10,10 @@ import { convert } from './conversions.js'
 import { applyCommand, type TableDifferences } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { describeRows, maxExamples, rowQueries } from './rows.js'
+
+/** Whether a column has the values of a field; where the database stores no number of digits, any will do. */
+const isSameKind = (column: KindSpec, { kind, digits, places }: Field): boolean =>
+  column.kind === kind && column.places === places && (column.digits ?? digits) === digits
 
 /** The most values that a plan suggests to replace, one by one. */
 const maxReplaced = 10
@@ -35,16 +39,17 @@ export const compareTable = async (
   /** How a column changes whose values are of another kind than those of its field. */
   const compareKind = async (field: Field, column: CatalogueColumn): Promise<Partial<ColumnDefinition>> => {
     const { name, kind, unique } = field
-    const from = column.kind as Kind
-    const { type, bind } = database.columnOf(kind)
+    const from = column as KindSpec
+    const { type, bind } = database.columnOf(field)
     const values = await rows.values(column.name)
-    const converted = values.map(({ value }) => convert(value, from, kind))
+    const own = database.columnOf(from)
+    const converted = values.map(({ value }) => convert(value, from, own, field))
     const isStoredAlready = (value: string, to: GivenValue | undefined) =>
       to !== undefined && String(bind?.(to as never) ?? to) === value
     if (column.type === type && values.every(({ value }, n) => isStoredAlready(value, converted[n]))) return {}
     const what = `the field is of kind ${kind}, but the column is of type ${column.type}`
     const refuse = (reason: string) => {
-      const advice = `Correct them (${kindOf(kind).convertible} convert), or make the field ${from}() again.`
+      const advice = `Correct them (${kindOf(kind).convertible} convert), or make the field ${from.kind}() again.`
       add(`${what}, and ${reason}.`, advice, name)
       return {}
     }
@@ -70,7 +75,7 @@ export const compareTable = async (
     }
     const message = `${what}; all ${values.length} values convert.`
     const isWanted = isApproved(`retype:${table}.${name}`, message, 'To convert them, run:', name)
-    return isWanted ? { type, convertTo: kind } : {}
+    return isWanted ? { type, convertTo: field } : {}
   }
 
   /** An existing table, perhaps under its former name; undefined if it is to be created. */
@@ -104,7 +109,8 @@ export const compareTable = async (
       return undefined
     }
     if (given === undefined && !isApproved(approval, message, 'To give them the default, run:', name)) return undefined
-    const parsed = given === undefined ? (typeof preset === 'function' ? preset() : preset) : kindOf(kind).parse(given)
+    const parsed =
+      given === undefined ? (typeof preset === 'function' ? preset() : preset) : kindOf(kind).parse(given, field)
     const value = (typeof parsed === 'bigint' ? Number(parsed) : parsed) as GivenValue
     if (given === '' || findViolation(field, value)) {
       const wrong = `${JSON.stringify(given)} was given for the rows without a value, but the field is ${kindOf(kind).expected}.`
@@ -119,11 +125,11 @@ export const compareTable = async (
   const compareReplacements = async (field: Field, column: CatalogueColumn): Promise<void> => {
     const { name, kind } = field
     // Once the column has its name and kind, in a later pass.
-    const isLater = column.kind !== kind || column.name !== name
+    const isLater = !isSameKind(column as KindSpec, field) || column.name !== name
     const beginning = `set:${table}.${name}:`
     for (const given of approvals.after(beginning)) {
       const [before = '', after = ''] = given.split(/=(.*)/s)
-      const parsed = kindOf(kind).parse(after)
+      const parsed = kindOf(kind).parse(after, field)
       const value = (typeof parsed === 'bigint' ? Number(parsed) : parsed) as GivenValue
       const violation = findViolation(field, value)
       if (after === '' || violation) {
@@ -135,7 +141,7 @@ export const compareTable = async (
         query.whereRaw('cast(?? as text) = ?', [isLater ? column.name : name, before])
       if (!isLater && (await rows.count(isOld)) === 0) continue
       approvals.has(`${beginning}${given}`)
-      const stored = boundValue(database.columnOf(kind), value) as GivenValue
+      const stored = boundValue(database.columnOf(field), value) as string | number
       const change = `${name} becomes ${JSON.stringify(value)} where it is ${JSON.stringify(before)}`
       if (!isLater) replacements.push({ change, sql: isOld(database.knex(table)).update(name, stored).toString() })
     }
@@ -171,7 +177,7 @@ export const compareTable = async (
 
   /** Compares a field with the column that has its values; returns the column as it should be. */
   const compareColumn = async (field: Field, column: CatalogueColumn): Promise<ColumnDefinition> => {
-    const { name, kind, required, redacted } = field
+    const { name, required, redacted } = field
     const kept = { ...column, name, from: column }
     if (column.kind === undefined) {
       const message = `the column is of type ${column.type || 'none'}, which no field can store.`
@@ -180,7 +186,8 @@ export const compareTable = async (
     }
     // Nothing says of which kind the values of a redacted column are, unless its type does.
     await compareReplacements(field, column)
-    const isOfKind = column.kind === kind || (redacted && column.type === database.columnOf(kind).type)
+    const isOfKind =
+      isSameKind(column as KindSpec, field) || (redacted && column.type === database.columnOf(field).type)
     const typed = isOfKind ? {} : await compareKind(field, column)
     let fill: GivenValue | undefined
     if (required && !column.isNotNull) {

@@ -1,5 +1,5 @@
 /** What a database provides for migrations: reading its catalogue, and the SQL of each change. */
-import type { Kind } from '../../descriptor/kinds.js'
+import type { KindSpec } from '../../descriptor/kinds.js'
 import type { Field, Registry, Resource, RowValues } from '../../descriptor/registry.js'
 import type { ColumnSql } from '../dialect.js'
 import type { DerivedObject, ObjectName, SchemaDialect } from '../schema.js'
@@ -58,7 +58,7 @@ export interface MigrationDialect extends SchemaDialect {
   /** A table; undefined if it does not exist. `isSampled` if kinds that no type says are to be read from its rows. */
   catalogue(table: string, isSampled?: boolean): Promise<CatalogueTable | undefined>
   /** Whether a column of another program's table has values of a kind. */
-  isCompatible(type: string, kind: Kind): boolean
+  isCompatible(type: string, spec: KindSpec): boolean
   /** How values of another program's column are read and written. */
   columnSql(field: Field, type: string): ColumnSql
   /** Makes `isKnownUnused` true for a column, if the catalogue does not show it anyway. */

@@ -12,7 +12,7 @@ const batch = 10_000
 
 /** The rows of a table that break a rule of a field, with what the first of them is refused for. */
 const breaking = async (database: MigrationDialect, table: string, field: Field) => {
-  const column = database.columnOf(field.kind)
+  const column = database.columnOf(field)
   const findViolations = violationFinder(field)
   const value = servedValue(column, quoted(field.name))
   const ids: string[] = []
@@ -41,7 +41,7 @@ const servedAsNull = async (database: MigrationDialect, resource: Resource, curr
   const column = findColumn(current, field.column)
   if (!column || (!resource.existing && column.kind !== field.kind)) return []
   const read = resource.existing ? database.columnSql(field, column.type).read : quoted(field.name)
-  const value = servedValue(database.columnOf(field.kind), read.replaceAll('\\?', '?'))
+  const value = servedValue(database.columnOf(field), read.replaceAll('\\?', '?'))
   const id = quoted(resource.fields[0]?.column ?? 'id')
   // A null in a table is reported with its column, which does not require a value.
   const isStored = current.relationKind === undefined ? ` and ${quoted(field.column)} is not null` : ''

@@ -1,5 +1,6 @@
 /** Reads the catalogue of PostgreSQL, and alters a table whose shape changes. */
-import { type Kind, kindNames } from '../../descriptor/kinds.js'
+import { maxDecimalDigits } from '../../descriptor/decimals.js'
+import { type Kind, type KindSpec, kindNames } from '../../descriptor/kinds.js'
 import {
   type CatalogueColumn,
   type CatalogueTable,
@@ -16,21 +17,33 @@ import { searchedColumn, columnOf as typeOf } from './schema.js'
 export const plainType = (type: string): string => type.replace(/\(.*\)/, '')
 
 /** Columns of these types are served. */
-export const kindsByType: Readonly<Record<string, Kind>> = Object.fromEntries(
-  kindNames.flatMap((kind) => {
-    const { type, alsoTypes = [] } = typeOf(kind)
-    return [plainType(type), ...alsoTypes].map((name) => [name, kind])
-  }),
+const kindsByType: Readonly<Record<string, Kind>> = Object.fromEntries(
+  kindNames
+    .filter((kind) => kind !== 'decimal')
+    .flatMap((kind) => {
+      const { type, alsoTypes = [] } = typeOf({ kind })
+      return [plainType(type), ...alsoTypes].map((name) => [name, kind])
+    }),
 )
+
+/** The kind whose values a column of a type has. A numeric of more digits is served as a number. */
+export const kindOfType = (type: string): KindSpec | undefined => {
+  const [, digits, places] = /^numeric\((\d+),(\d+)\)$/.exec(type) ?? []
+  if (digits && places && Number(digits) <= maxDecimalDigits && Number(places) <= Number(digits))
+    return { kind: 'decimal', digits: Number(digits), places: Number(places) }
+  const kind = kindsByType[plainType(type)]
+  return kind && { kind }
+}
 
 /** A time without a zone is one of UTC, where another program's table has it. */
 export const withoutZone = 'timestamp without time zone'
 
 /** Whether a column of another program is served as a kind: a text is what the server prints, whatever the type. */
-export const isCompatible = (type: string, kind: Kind): boolean => {
-  const own = kindsByType[plainType(type)]
-  if (own === kind || kind === 'text') return true
-  return (kind === 'number' && own === 'integer') || (kind === 'timestamp' && plainType(type) === withoutZone)
+export const isCompatible = (type: string, { kind, places }: KindSpec): boolean => {
+  const own = kindOfType(type)
+  if (kind === 'text' || (own?.kind === kind && own.places === places)) return true
+  if (kind === 'number') return own?.kind === 'integer' || own?.kind === 'decimal'
+  return kind === 'timestamp' && plainType(type) === withoutZone
 }
 
 /** The type of a column, of a domain that which it restricts. */
@@ -118,7 +131,7 @@ export const readCatalogue = async (execute: Execute, table: string): Promise<Ca
     isOwn: (await execute(ownObjectsSql, named)).length > 0,
     columns: columns.map((column) => ({
       ...column,
-      kind: kindsByType[plainType(column.type)],
+      ...(kindOfType(column.type) ?? { kind: undefined }),
       foreignKey: keys.find((key) => key.column === column.name),
     })),
     unique: (await execute<{ columns: string[] }>(uniqueSql, named)).map((index) => index.columns),
@@ -133,9 +146,13 @@ const numberAsText = (name: string): string =>
     then regexp_replace(${name}::text, 'e-0', 'e-') else ${name}::text::numeric::text end`
 
 /** The value of a column as one of another kind. */
-const converted = (name: string, from: Kind, to: Kind): string => {
-  if (to === 'text') return from === 'number' ? numberAsText(name) : (typeOf(from).json?.(name) ?? `${name}::text`)
-  return to === 'boolean' && from === 'integer' ? `${name} = 1` : `${name}::${typeOf(to).type}`
+const converted = (name: string, from: KindSpec, to: KindSpec): string => {
+  const { type } = typeOf(to)
+  if (to.kind === 'text')
+    return from.kind === 'number' ? numberAsText(name) : (typeOf(from).json?.(name) ?? `${name}::text`)
+  // As a text, because the server rounds a double to 15 digits.
+  if (to.kind === 'decimal') return `${name}::text::${type}`
+  return to.kind === 'boolean' && from.kind === 'integer' ? `${name} = 1` : `${name}::${type}`
 }
 
 const alterColumn = (table: string, column: ColumnDefinition): string[] => {
@@ -153,7 +170,7 @@ const alterColumn = (table: string, column: ColumnDefinition): string[] => {
     if (isKept && key?.name === former) sql.push(`${alter} rename constraint ${former} to ${keyName}`)
   }
   if (convertTo !== undefined) {
-    const value = converted(quoted(name), from.kind as Kind, convertTo)
+    const value = converted(quoted(name), from as KindSpec, convertTo)
     sql.push(`${alterOwn} drop default`, `${alterOwn} type ${type} using ${value}`)
   }
   if (fill !== undefined)

@@ -32,6 +32,7 @@ export const columnSql = ({ kind, column }: Field, type: string): ColumnSql => {
     const read = /\([0-3]\)/.test(type) ? time : `date_trunc('milliseconds', ${time})`
     return { read, write: isUtc ? `cast(? as timestamptz) at time zone 'UTC'` : '?' }
   }
+  if (kind === 'json') return { read: name, write: `cast(? as ${type})` }
   if (kind === 'number' && type === 'real') return { read: `${name}::double precision`, write: '?' }
   return { read: kind === 'text' ? `${name}::text` : name, write: '?' }
 }

@@ -7,7 +7,7 @@ import { literal } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
 import { withTimeout } from './attempts.js'
-import { columnType, isCompatible, kindsByType } from './catalogue.js'
+import { columnType, isCompatible, kindOfType } from './catalogue.js'
 import { connectionsTo } from './connections.js'
 import { managedSource, postgresDialect, unmanagedSource } from './dialect.js'
 import { knex, type Prepared, prepared } from './prepared.js'
@@ -76,7 +76,8 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
           },
     checks: {
       columns: async () => (await ask(columns)) as never,
-      isCompatible: (type, kind, existing) => (existing ? isCompatible(type, kind) : kindsByType[type] === kind),
+      isCompatible: (type, spec, existing) =>
+        existing ? isCompatible(type, spec) : kindOfType(type)?.kind === spec.kind,
     },
     cache,
     ...options,

@@ -1,10 +1,13 @@
 /** Reads and stores whole rows on PostgreSQL in batches, each one JSON document. */
 import type { Knex } from 'knex'
-import { quoted, readValue } from '../schema.js'
+import { type Column, columnIn } from '../../descriptor/kinds.js'
+import { boundValue, quoted, readValue } from '../schema.js'
 import type { CopiedTable, StoredRow } from '../storage.js'
 import { insertFrom, knex, named, prepared } from './prepared.js'
 import type { Run } from './run.js'
 import { columnOf } from './schema.js'
+
+type Field = CopiedTable['fields'][number]
 
 const batch = 5_000
 
@@ -25,11 +28,25 @@ export const insertRows = async (
   rows: Iterable<StoredRow>,
 ): Promise<void> => {
   const given = [...rows]
+  // JSON is passed as its text, so that its numbers keep their digits.
+  const jsonNames = new Set(fields.filter(({ kind }) => kind === 'json').map(({ name }) => name))
+  const stored = (name: string) => (jsonNames.has(name) ? knex.raw(`(?? #>> '{}')::json`, [name]) : name) as string
+  const asBound = (row: StoredRow) =>
+    jsonNames.size === 0
+      ? row
+      : Object.fromEntries(
+          Object.entries(row).map(([name, value]) => [
+            name,
+            jsonNames.has(name) ? boundValue(columnIn('postgres', { kind: 'json' }), value) : value,
+          ]),
+        )
   const insert = async (some: readonly StoredRow[], columns: string[]) => {
-    const source = knex.select(columns).fromRaw('json_populate_recordset(null::??, ?)', [table, named('json')] as never)
+    const source = knex
+      .select(columns.map(stored))
+      .fromRaw('json_populate_recordset(null::??, ?)', [table, named('json')] as never)
     const statement = prepared(insertFrom(table, columns, source))
     for (let from = 0; from < some.length; from += batch) {
-      await run(statement, { json: JSON.stringify(some.slice(from, from + batch), asJson) })
+      await run(statement, { json: JSON.stringify(some.slice(from, from + batch).map(asBound), asJson) })
     }
   }
   const hasId = (row: StoredRow) => (row['id'] ?? null) !== null
@@ -41,16 +58,14 @@ export const insertRows = async (
   )
 }
 
-type Kind = CopiedTable['fields'][number]['kind']
-
 /** What is selected for a column: its own text where the kind reads it, else the text that its JSON has. */
-const selected = ({ name, kind }: CopiedTable['fields'][number]): Knex.Raw => {
-  const { read, json } = kind === 'json' ? {} : columnOf(kind)
-  return knex.raw(json && !read ? `${json(quoted(name))} as ??` : '??', [name])
+const selected = (field: Field): Knex.Raw => {
+  const { read, json }: Partial<Column> = field.kind === 'body' ? {} : columnOf(field)
+  return knex.raw(json && !read ? `${json(quoted(field.name))} as ??` : '??', [field.name])
 }
 
-const parsed = (kind: Kind, text: string | null): StoredRow[string] =>
-  kind === 'json' ? text : readValue(columnOf(kind), text)
+const parsed = (field: Field, text: string | null): StoredRow[string] =>
+  field.kind === 'body' ? text : readValue(columnOf(field), text)
 
 export const readRows = async (
   run: Run,
@@ -62,5 +77,5 @@ export const readRows = async (
   if (after !== undefined) query.where(cursor, '>', named('after', cursor === 'id' ? 'bigint' : 'text'))
   const page = knex.raw('? order by ?? limit ?', [query, cursor, named('limit')])
   const rows = await run(prepared(page), { after, limit: count })
-  return rows.map((row) => Object.fromEntries(fields.map(({ name, kind }, n) => [name, parsed(kind, row[n] ?? null)])))
+  return rows.map((row) => Object.fromEntries(fields.map((field, n) => [field.name, parsed(field, row[n] ?? null)])))
 }

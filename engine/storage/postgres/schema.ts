@@ -2,7 +2,7 @@
  * The tables on PostgreSQL and the objects derived from them, which the server maintains whichever program writes: a column
  * with the searched text, the indexes, and the triggers that compute the text and record every change.
  */
-import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
+import { type Column, columnIn, type KindSpec, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
 import { recordTables } from '../migration/descriptorRecord.js'
@@ -24,25 +24,25 @@ import { pinned } from './sqlFunction.js'
 /** Case is folded once, when a row is written, so that a search only compares. */
 export const searchedColumn = 'registry_searched'
 
-export const columnOf = (kind: Kind) => kindOf(kind).postgres
+export const columnOf = (spec: KindSpec): Column => columnIn('postgres', spec)
 
 /** The key of a row in the form that its kind reads. */
-export const keyText = ({ kind }: Field, key: string): string => {
-  const { read, json } = columnOf(kind)
+export const keyText = (field: Field, key: string): string => {
+  const { read, json } = columnOf(field)
   return json && !read ? json(key) : key
 }
 
 /** The type of a parameter: by default the server uses that of the column, which another program may have made narrower. */
-export const parameterType = ({ kind }: Field): string | undefined =>
-  kindOf(kind).isText ? undefined : columnOf(kind).type
+export const parameterType = (field: Field): string | undefined =>
+  kindOf(field.kind).isText ? undefined : columnOf(field).type
 
 /** A column as a key of a unique index. */
 export const indexKey = ({ kind, name }: Field, value = quoted(name)): string =>
   kindOf(kind).isText ? `registry_key(${value})` : value
 
 /** What a field is ordered and compared by. */
-export const sortKey = ({ kind, name }: Field): string =>
-  name === 'id' ? 'id' : orderKey(kind, columnOf(kind), quoted(name), 'left')
+export const sortKey = (field: Field): string =>
+  field.name === 'id' ? 'id' : orderKey(field, columnOf(field), quoted(field.name), 'left')
 
 /** The condition of a filter's partial index, which leaves out texts that are too long. */
 export const filterIndexCondition = ({ kind, name }: Field): string | undefined =>
@@ -73,8 +73,10 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
 }
 
 /** A field in the row's JSON, of the descriptor's type. */
-const jsonValue = ({ name, kind, redacted }: Field): string =>
-  `${redacted ? 'null' : servedValue(columnOf(kind), quoted(name))} as ${quoted(name)}`
+const jsonValue = (field: Field): string => {
+  const name = quoted(field.name)
+  return `${field.redacted ? 'null' : servedValue(columnOf(field), name)} as ${name}`
+}
 
 /** The row as JSON, its keys in the descriptor's order; a redacted column is never read. */
 export const rowJson = ({ fields }: Resource): string =>

@@ -33,7 +33,7 @@ export const createStatements = (
   const { resource } = source
   const fields = resource.fields.filter(({ name }) => name !== 'id')
   const columns = fields.map(({ name }) => name)
-  const values = fields.map(({ name, kind }) => named(name, columnOf(kind).type))
+  const values = fields.map((field) => named(field.name, columnOf(field).type))
   const conflicts = conflictsQuery(dialect, registry, sources, source)
   const row = knex.select(values).from('_conflicts').whereRaw(`conflicts = ''`)
   const insert = (rows: Knex.QueryBuilder) =>

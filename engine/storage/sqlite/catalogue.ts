@@ -1,6 +1,7 @@
 /** Reads the catalogue of SQLite. */
 import type { Database } from 'better-sqlite3'
-import { type Kind, kindNames } from '../../descriptor/kinds.js'
+import { maxDecimalDigits } from '../../descriptor/decimals.js'
+import { type Kind, type KindSpec, kindNames } from '../../descriptor/kinds.js'
 import type { TableChecks } from '../changedTables.js'
 import type { CatalogueTable, ForeignKey } from '../migration/catalogue.js'
 import { countsTable, quoted } from '../schema.js'
@@ -21,12 +22,17 @@ const kindsByType: readonly (readonly [pattern: RegExp, kind: Kind])[] = [
 const kindOf = (type: string): Kind | undefined => kindsByType.find(([pattern]) => pattern.test(type))?.[1]
 
 /** Whether a column of a type stores the values of a kind; some kinds share a type. */
-const hasType = (type: string, kind: Kind): boolean => kindOf(type) === kindOf(columnOf(kind).type)
+const hasType = (type: string, spec: KindSpec): boolean => kindOf(type) === kindOf(columnOf(spec).type)
+
+/** Every kind, decimals with each number of places. */
+const allKinds = kindNames.flatMap((kind): KindSpec | KindSpec[] =>
+  kind === 'decimal' ? Array.from({ length: maxDecimalDigits + 1 }, (_, places) => ({ kind, places })) : { kind },
+)
 
 /** Whether a column that another program has declared may have values of a kind; any column of SQLite may have any value. */
-export const isCompatible = (type: string, kind: Kind): boolean => {
+export const isCompatible = (type: string, spec: KindSpec): boolean => {
   const contrary =
-    columnOf(kind).type === 'text' ? /int|real|floa|doub|numeric|decimal|bool|blob/i : /char|clob|text|blob/i
+    columnOf(spec).type === 'text' ? /int|real|floa|doub|numeric|decimal|bool|blob/i : /char|clob|text|blob/i
   return !contrary.test(type)
 }
 
@@ -131,19 +137,20 @@ const storedKind = (database: Database, table: string, column: string): Kind | u
 
 /** Reads a table; `isSampled` if kinds that no type says are to be read from the rows. */
 export const readCatalogue = (database: Database, name: string, isSampled = false): CatalogueTable | undefined => {
-  const columns = database.pragma(`table_xinfo(${quoted(name)})`) as TableInfo[]
+  const all = database.pragma(`table_xinfo(${quoted(name)})`) as TableInfo[]
+  const columns = all.filter((column) => !column.name.startsWith('registry_'))
   const relationKind = otherThanTable(database, name)
   if (columns.length === 0 && relationKind === undefined) return undefined
   const keys = database.prepare(foreignKeysSql).all(name) as (ForeignKey & { readonly column: string })[]
   const json = database.prepare(jsonIndexSql).pluck().get(name) as string | undefined
   /** The kind as which the index has the values of the column; that of its type if it has not. */
-  const lastKind = (column: string, type: string): Kind | undefined => {
+  const lastKind = (column: string, type: string): KindSpec | undefined => {
     const declared = kindOf(type)
+    const spec = (kind: Kind | undefined) => kind && { kind }
     const isUnsure = isSampled && (declared === undefined || declared === 'date')
     return (
-      kindNames.find((kind) => hasType(type, kind) && json?.includes(indexedValue({ name: column, kind }))) ??
-      (isUnsure ? storedKind(database, name, column) : undefined) ??
-      declared
+      allKinds.find((spec) => hasType(type, spec) && json?.includes(indexedValue({ ...spec, name: column }))) ??
+      spec((isUnsure ? storedKind(database, name, column) : undefined) ?? declared)
     )
   }
   const primaryKey = columns.filter(({ pk }) => pk > 0)
@@ -156,7 +163,7 @@ export const readCatalogue = (database: Database, name: string, isSampled = fals
     columns: columns.map(({ name: column, type, notnull, dflt_value, hidden }) => ({
       name: column,
       type: type.toLowerCase(),
-      kind: lastKind(column, type),
+      ...(lastKind(column, type) ?? { kind: undefined }),
       isNotNull: notnull === 1,
       whyReadOnly: hidden > 1 ? 'the database computes its values' : undefined,
       default: hidden > 1 ? 'generated' : dflt_value,
@@ -186,6 +193,6 @@ export const tableChecks = (database: Database): TableChecks => {
     .raw()
   return {
     columns: async () => columns.all() as [string, string, string][],
-    isCompatible: (type, kind, existing) => (existing ? isCompatible : hasType)(type, kind),
+    isCompatible: (type, spec, existing) => (existing ? isCompatible : hasType)(type, spec),
   }
 }

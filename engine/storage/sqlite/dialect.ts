@@ -20,8 +20,16 @@ const timestampSql = (column: string, type: string): ColumnSql => ({
   write: /text|char|clob/i.test(type) ? '?' : `replace(replace(?, 'T', ' '), 'Z', '')`,
 })
 
-export const columnSql = ({ kind, column }: Field, type: string): ColumnSql => {
+export const columnSql = ({ kind, column, places = 0 }: Field, type: string): ColumnSql => {
   const name = escapedName(column)
+  // Other programs store a decimal as a double.
+  if (kind === 'decimal') {
+    const units = `cast(round(${name} * ${10 ** places}) as integer)`
+    return {
+      read: `case when typeof(${name}) in ('integer', 'real') then ${units} end`,
+      write: `? / ${10 ** places}.0`,
+    }
+  }
   if (kind === 'timestamp') return timestampSql(name, type)
   // SQLite prints a real 3 as 3.0.
   const whole = `typeof(${name}) = 'real' and ${name} = cast(${name} as integer)`

@@ -1,11 +1,11 @@
 /** The migration dialect of SQLite. SQLite stores the SQL of each object, which is compared with the expected SQL. */
 import type { Database } from 'better-sqlite3'
-import type { Kind } from '../../descriptor/kinds.js'
+import type { KindSpec } from '../../descriptor/kinds.js'
 import type { Resource } from '../../descriptor/registry.js'
 import { convert } from '../migration/conversions.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
 import { splitIntoBatches } from '../migration/rows.js'
-import { countsTable, type ObjectName, objectName, quoted } from '../schema.js'
+import { boundValue, countsTable, type ObjectName, objectName, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { isCompatible, readCatalogue, tableNames } from './catalogue.js'
 import { columnSql } from './dialect.js'
@@ -42,8 +42,9 @@ const errorCode = (error: unknown): unknown => (error as { code?: string }).code
 
 export const migrationDialect = (database: Database): MigrationDialect => {
   database.function('registry_converted', { safeIntegers: true }, (value, from, to) => {
-    const converted = value === null ? undefined : convert(String(value), from as Kind, to as Kind)
-    return converted === undefined ? null : (columnOf(to as Kind).bind?.(converted as never) ?? converted)
+    const [before, after] = [from, to].map((spec) => JSON.parse(String(spec))) as [KindSpec, KindSpec]
+    const converted = value === null ? undefined : convert(String(value), before, columnOf(before), after)
+    return converted === undefined ? null : boundValue(columnOf(after), converted)
   })
   const execute: Execute = async (sql, values = []) => {
     const statement = database.prepare(sql)

@@ -1,5 +1,6 @@
 /** Rebuilds a table of SQLite whose shape changes, unless that would lose something that another program has added. */
 import type { Database } from 'better-sqlite3'
+import type { KindSpec } from '../../descriptor/kinds.js'
 import type { CatalogueTable, ColumnDefinition, TableDefinition } from '../migration/catalogue.js'
 import type { Reshaping } from '../migration/migrationDialect.js'
 import { columnDefinition, literal, quoted } from '../schema.js'
@@ -57,10 +58,11 @@ export const rebuild = (database: Database, current: CatalogueTable, shape: Tabl
   const { name: table } = current
   const others = `select sql from sqlite_schema
     where tbl_name = ? and type in ('index', 'trigger') and name not glob 'registry_*' and sql is not null`
+  const specText = ({ kind, digits, places }: KindSpec) => literal(JSON.stringify({ kind, digits, places }))
   const converted = ({ from, convertTo }: ColumnDefinition): string =>
     convertTo === undefined
       ? quoted(from.name)
-      : `registry_converted(${quoted(from.name)}, '${from.kind}', '${convertTo}')`
+      : `registry_converted(${quoted(from.name)}, ${specText(from as KindSpec)}, ${specText(convertTo)})`
   const values = shape.map((column) =>
     column.fill === undefined ? converted(column) : `coalesce(${converted(column)}, ${literal(column.fill)})`,
   )

@@ -6,15 +6,17 @@ import type { CopiedTable, StoredRow } from '../storage.js'
 import { knex } from './knex.js'
 import { columnOf } from './schema.js'
 
-type Kind = CopiedTable['fields'][number]['kind']
+type Field = CopiedTable['fields'][number]
 
-/** JSON is stored as bytes. */
-const toSqlite = (kind: Kind, value: StoredRow[string] = null): unknown =>
-  kind !== 'json' ? boundValue(columnOf(kind), value) : value === null ? null : Buffer.from(String(value))
+/** The body of a response is stored as bytes. */
+const toSqlite = (field: Field, value: StoredRow[string] = null): unknown => {
+  if (field.kind !== 'body') return boundValue(columnOf(field), value)
+  return value === null ? null : Buffer.from(String(value))
+}
 
-const fromSqlite = (kind: Kind, value: unknown): StoredRow[string] => {
-  if (kind === 'json') return String(value)
-  const read = readValue(columnOf(kind), value)
+const fromSqlite = (field: Field, value: unknown): StoredRow[string] => {
+  if (field.kind === 'body') return String(value)
+  const read = readValue(columnOf(field), value)
   return typeof read === 'bigint' && Number.isSafeInteger(Number(read)) ? Number(read) : read
 }
 
@@ -22,8 +24,8 @@ export const insertRows = (database: Database, table: CopiedTable, rows: Iterabl
   const row = Object.fromEntries(table.fields.map(({ name }) => [name, parameter(knex, name)]))
   const { sql, parameters } = compile(knex(table.table).insert(row))
   const insert = database.prepare(sql)
-  const kinds = new Map(table.fields.map(({ name, kind }) => [name, kind]))
-  for (const values of rows) insert.run(parameters.map((name) => toSqlite(kinds.get(name) as Kind, values[name])))
+  const fields = new Map(table.fields.map((field) => [field.name, field]))
+  for (const values of rows) insert.run(parameters.map((name) => toSqlite(fields.get(name) as Field, values[name])))
 }
 
 export const readRows = (
@@ -36,5 +38,5 @@ export const readRows = (
   const condition = after === undefined ? '' : `where ${quoted(cursor)} > @after`
   const sql = `select ${columns} from ${quoted(table)} ${condition} order by ${quoted(cursor)} limit @count`
   const rows = database.prepare(sql).raw().safeIntegers().all({ after, count }) as unknown[][]
-  return rows.map((row) => Object.fromEntries(fields.map(({ name, kind }, n) => [name, fromSqlite(kind, row[n])])))
+  return rows.map((row) => Object.fromEntries(fields.map((field, n) => [field.name, fromSqlite(field, row[n])])))
 }

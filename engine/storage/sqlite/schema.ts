@@ -3,7 +3,7 @@
  * filters and uniqueness, the search index, and the table's row count and version. Their SQL uses nothing that SQLite 3.40 lacks.
  */
 import { createHash } from 'node:crypto'
-import { type Column, type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
+import { type Column, columnIn, type KindSpec, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
 import { recordTables } from '../migration/descriptorRecord.js'
@@ -31,11 +31,11 @@ export const jsonIndex = (resource: Resource): string => objectName(resource, js
 export const longRowsIndex = (resource: Resource): string => objectName(resource, longPurpose(resource))
 export const searchTable = (resource: Resource): string => objectName(resource, 'search')
 
-export const columnOf = (kind: Kind) => kindOf(kind).sqlite
+export const columnOf = (spec: KindSpec): Column => columnIn('sqlite', spec)
 
 /** What a field is ordered and compared by. */
-export const sortKey = ({ kind, name }: Field, column = quoted(name)): string =>
-  name === 'id' ? column : orderKey(kind, columnOf(kind), column, 'substr')
+export const sortKey = (field: Field, column = quoted(field.name)): string =>
+  field.name === 'id' ? column : orderKey(field, columnOf(field), column, 'substr')
 
 export const schemaDialect: SchemaDialect = {
   knex,
@@ -62,14 +62,14 @@ const written = (sql: string, bindings: readonly unknown[]): string =>
     .toSQL()
     .toNative().sql
 
+type ColumnField = KindSpec & Pick<Field, 'name' | 'redacted'>
+
 /**
  * A field in the row's JSON; a redacted column is never even read. SQLite stores any value in any column, and JSON has neither
  * blobs, which would make the statements of other programs fail, nor infinity.
  */
-const jsonValue = (
-  { name, kind, redacted }: Pick<Field, 'name' | 'kind' | 'redacted'>,
-  column: Column = columnOf(kind),
-): string => {
+const jsonValue = (field: ColumnField, column: Column = columnOf(field)): string => {
+  const { name, redacted } = field
   if (redacted) return `'${name}', null`
   return `'${name}', ${name === 'id' ? quoted(name) : servedValue(column, quoted(name))}`
 }
@@ -79,15 +79,15 @@ const jsonObject = (values: readonly string[]): string => `json_object(${values.
 const allJson = ({ fields }: Resource): string => jsonObject(fields.map((field) => jsonValue(field)))
 
 /** A field in the JSON of the index: as SQLite itself prints it, which for a portable value is the same. */
-export const indexedValue = (field: Pick<Field, 'name' | 'kind' | 'redacted'>): string => {
-  const { json, isPortable, ...column }: Column = columnOf(field.kind)
+export const indexedValue = (field: ColumnField): string => {
+  const { json, isPortable, ...column } = columnOf(field)
   return jsonValue(field, isPortable || !json ? column : { ...column, json })
 }
 
 /** The row's JSON as its index has it: null if versions of SQLite print it differently, because each must find what another stored. */
 const indexedJson = (resource: Resource): string => {
   const values = resource.fields.filter(({ redacted }) => !redacted)
-  const conditions = values.flatMap(({ kind, name }) => columnOf(kind).isPortable?.(quoted(name)) ?? [])
+  const conditions = values.flatMap((field) => columnOf(field).isPortable?.(quoted(field.name)) ?? [])
   return conditions.length === 0
     ? allJson(resource)
     : `case when ${conditions.join(' and ')} then ${jsonObject(resource.fields.map(indexedValue))} end`

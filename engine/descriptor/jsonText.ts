@@ -1,0 +1,75 @@
+/** Values of `json()`: kept as the text that was sent, so that members keep their order and numbers their digits. */
+import { Violation } from './violations.js'
+
+/** A JSON value as its text, without white space between tokens. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  toJSON(): unknown {
+    return JSON.parse(this.text)
+  }
+}
+
+export const [maxJsonBytes, maxJsonLevels] = [64 * 1024, 100]
+
+/** A token of valid JSON, or the white space between two. */
+const tokens = /[ \n\r\t]+|"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^ \n\r\t"{}[\],:]+/gs
+
+const isSpace = (token: string): boolean => token.trim() === ''
+
+const unstorable = (text: string): Violation | undefined =>
+  text.isWellFormed() && !text.includes('\0') ? undefined : new Violation('string_unicode', text)
+
+/** Why a JSON value cannot be stored; its text must be valid. */
+const findJsonViolation = (text: string): Violation | undefined => {
+  const bytes = Buffer.byteLength(text)
+  if (bytes > maxJsonBytes) return new Violation('json_too_large', bytes, { max_bytes: maxJsonBytes })
+  /** The names of each object that is open; undefined for an array. */
+  const open: (Set<string> | undefined)[] = []
+  let isName = false
+  for (const [token] of text.matchAll(tokens)) {
+    if (token === '{' || token === '[') {
+      open.push(token === '{' ? new Set() : undefined)
+      if (open.length > maxJsonLevels) return new Violation('json_too_deep', open.length, { max_levels: maxJsonLevels })
+    } else if (token === '}' || token === ']') open.pop()
+    else if (token.startsWith('"')) {
+      const value: string = JSON.parse(token)
+      const wrong = unstorable(value)
+      if (wrong) return wrong
+      const names = isName ? open.at(-1) : undefined
+      if (names?.has(value)) return new Violation('json_repeated_member', value)
+      names?.add(value)
+    }
+    isName = token === '{' || (token === ',' && open.at(-1) !== undefined)
+  }
+  return undefined
+}
+
+export const parseJsonText = (text: string): JsonText | Violation => {
+  const compact = (text.match(tokens) ?? []).filter((token) => !isSpace(token)).join('')
+  return findJsonViolation(compact) ?? new JsonText(compact)
+}
+
+/** The texts of the members of an object, which is given as valid JSON; the last of two with the same name. */
+export const memberTexts = (source: string): Map<string, string> => {
+  const members = new Map<string, string>()
+  let level = 0
+  let name: string | undefined
+  let from = 0
+  for (const { 0: token, index } of source.matchAll(tokens)) {
+    const isEnd = level === 1 && (token === ',' || token === '}')
+    if (isEnd && name !== undefined) {
+      members.set(name, source.slice(from, index))
+      name = undefined
+    } else if (level === 1 && name === undefined && token.startsWith('"')) name = JSON.parse(token)
+    else if (level === 1 && from === 0 && token === ':') from = index + 1
+    if (token === '{' || token === '[') level++
+    if (token === '}' || token === ']') level--
+    if (isEnd) from = 0
+  }
+  return members
+}
