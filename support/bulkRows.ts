@@ -1,6 +1,13 @@
 /** Fills tables with many rows: variations of the demo rows that keep unique values distinct. */
 import { kindOf } from '../engine/descriptor/kinds.js'
-import type { Field, Registry, Resource, RowValues } from '../engine/descriptor/registry.js'
+import {
+  type Field,
+  idField,
+  type Registry,
+  type Resource,
+  type RowValues,
+  type Value,
+} from '../engine/descriptor/registry.js'
 import { sampleValue } from '../engine/descriptor/samples.js'
 import { ruleNames } from '../engine/descriptor/valueRules.js'
 import type { Batch, CopiedTable, Storage, StoredRow } from '../engine/storage/storage.js'
@@ -10,11 +17,21 @@ const batchSize = 5_000
 
 const hasRules = (field: Field): boolean => ruleNames.some((name) => field[name] !== undefined)
 
+/** Makes the function that returns the id of the nth row: null if the database assigns it. */
+const idMaker = (resource: Resource): ((n: number) => Value) => {
+  const id = idField(resource)
+  const { managed } = id
+  if (managed === true) return () => null
+  return managed ? () => managed() : (n) => sampleValue(id, n)
+}
+
 /**
  * Makes the function that returns the nth row of a large table: the demo rows repeated, with distinct values in unique
  * fields and in one text field. Unique references are null.
  */
-export const bulkRows = ({ fields, demo }: Resource): ((n: number) => RowValues) => {
+export const bulkRows = (resource: Resource): ((n: number) => RowValues) => {
+  const { fields, demo } = resource
+  const makeId = idMaker(resource)
   const distinct = fields.find(
     (field) => kindOf(field.kind).isText && !field.filter && !field.redacted && !hasRules(field),
   )
@@ -23,7 +40,7 @@ export const bulkRows = ({ fields, demo }: Resource): ((n: number) => RowValues)
     changed.map(({ name }) => [name, demo.reduce((most, row) => Math.max(most, Number(row[name]) || 0), 0)]),
   )
   return (n) => {
-    const row: RowValues = { ...demo[n % demo.length], id: null }
+    const row: RowValues = { ...demo[n % demo.length], id: makeId(n) }
     for (const field of changed) {
       const { name, kind, references } = field
       if (references) row[name] = null
@@ -85,7 +102,9 @@ export const addBulkRows = async (
   report: (done: number) => void,
 ): Promise<void> => {
   const bulkRow = bulkRows(resource)
-  const first = Math.max(resource.demo.length, await lastId(storage, resource))
+  const isNumbered = idField(resource).kind === 'integer'
+  const stored = isNumbered ? await lastId(storage, resource) : ((await storage.counts()).get(resource) ?? 0)
+  const first = Math.max(resource.demo.length, stored)
   const mandatory = resource.fields.filter(({ references, unique, required }) => references && unique && required)
   const references = new Map<string, StoredRow[string][]>()
   for (const field of mandatory) {

@@ -1,7 +1,8 @@
 /** Generates rows and create bodies from descriptors, for tests and benchmarks. */
-import { type Kind, kindOf } from '../engine/descriptor/kinds.js'
+import { type IdKind, type Kind, kindOf } from '../engine/descriptor/kinds.js'
 import {
   type Field,
+  idField,
   type Registry,
   type Resource,
   type RowValues,
@@ -41,17 +42,24 @@ export const uniqueness = ({ fields }: Resource): ((row: RowValues) => boolean) 
 /** How many rows are generated for a table without demo rows, if its unique fields allow it. */
 const generatedRows = 60
 
-const sampleRow = ({ path, fields }: Resource, rows: Rows, id: number, n: number): RowValues =>
+/** The nth id of the generated rows. */
+const sampleId = (resource: Resource, n: number): Value => {
+  const field = idField(resource)
+  return field.kind === 'integer' ? n : sampleValue(field, n)
+}
+
+const sampleRow = (resource: Resource, rows: Rows, id: number, n: number): RowValues =>
   Object.fromEntries(
-    fields.map((field): [string, Value] => {
+    resource.fields.map((field): [string, Value] => {
       const { name, required, references, unique } = field
-      if (name === 'id') return ['id', id]
+      if (name === 'id') return ['id', sampleId(resource, id)]
       if (!required && n % 4 === 0) return [name, null]
       if (references === undefined) return [name, plainValue(field, n)]
       // The rows of this table, and of one that references it back, do not exist yet: the row references itself.
-      if (references === path && !required) return [name, id > 1 ? (unique ? id - 1 : 1) : null]
+      if (references === resource.path && !required)
+        return [name, id > 1 ? sampleId(resource, unique ? id - 1 : 1) : null]
       const ids = idsIn(rows, references)
-      if (ids.length === 0) return [name, required ? id : null]
+      if (ids.length === 0) return [name, required ? sampleId(resource, id) : null]
       // Half of the rows stay without a unique reference, for creates.
       return [name, ids[n % (unique ? Math.ceil(ids.length / 2) : ids.length)] ?? null]
     }),
@@ -88,7 +96,7 @@ export const withSampleRows = (registry: Registry): Registry => {
       const row = sampleRow(resource, rows, generated.length + 1, n)
       if (isUnique(row)) generated.push(row)
     }
-    rows.set(resource.path, generated)
+    rows.set(resource.path, generated.sort(byId))
   }
   for (const resource of registry) generate(resource, [])
   return registry.map((resource) => ({ ...resource, demo: rows.get(resource.path) ?? [] }))
@@ -115,6 +123,17 @@ export const sampleBody = (registry: Registry, resource: Resource, n: number): R
 /** A demo row as clients see it: every field present, redacted ones null. */
 export const publicRow = (resource: Resource, row: RowValues): RowValues =>
   Object.fromEntries(resource.fields.map(({ name, redacted }) => [name, redacted ? null : (row[name] ?? null)]))
+
+/** A reference of each kind to a row that does not exist. */
+export const missingIds: Readonly<Record<IdKind, Value>> = {
+  integer: 987_654_321,
+  uuid: 'ffffffff-ffff-7fff-bfff-ffffffffffff',
+  text: 'no such row',
+}
+
+/** By id; texts by their code points. */
+export const byId = ({ id: a = null }: RowValues, { id: b = null }: RowValues): number =>
+  typeof a === 'number' ? a - Number(b) : Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)))
 
 /** JSON texts of other types than a string. */
 const notStrings = ['1', 'true', '[]', '{}']

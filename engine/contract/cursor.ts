@@ -1,5 +1,6 @@
 /** The value of `after`: where a page begins, how many rows are before it, and which list it continues. */
 import { createHash } from 'node:crypto'
+import { parseId } from '../descriptor/ids.js'
 import { kindOf } from '../descriptor/kinds.js'
 import { type ListQuery, type Position, type Selection, selectionKey } from '../descriptor/listQuery.js'
 import type { Field, Resource } from '../descriptor/registry.js'
@@ -20,9 +21,6 @@ export const encodeCursor = (resource: Resource, query: ListQuery, { id, value }
 
 const isDigits = (text: unknown): text is string => typeof text === 'string' && /^-?\d{1,40}$/.test(text)
 
-/** A page begins at the next id, which must be an integer of the database too. */
-const maxId = 2n ** 63n - 2n
-
 const parse = (cursor: string): unknown => {
   try {
     const bytes = Buffer.from(cursor, 'base64url')
@@ -37,10 +35,10 @@ export const decodeCursor = (resource: Resource, selection: Selection, cursor: s
   const parts = parse(cursor)
   if (!Array.isArray(parts) || parts.length !== 4) return 'invalid'
   const [list, offset, id, text] = parts as unknown[]
-  if (!isDigits(offset) || !isDigits(id) || BigInt(id) > maxId || BigInt(id) < -maxId) return 'invalid'
+  if (!isDigits(offset) || typeof id !== 'string' || parseId(resource, id) !== id) return 'invalid'
   if (list !== digest(resource, selection)) return 'otherList'
   if (text !== null && typeof text !== 'string') return 'invalid'
   const field = resource.fields.find(({ name }) => name === selection.order.field) as Field
   const value = text === null ? null : kindOf(field.kind).parse(text, field)
-  return value instanceof Violation ? 'invalid' : { offset: BigInt(offset), after: { id: BigInt(id), value } }
+  return value instanceof Violation ? 'invalid' : { offset: BigInt(offset), after: { id, value } }
 }

@@ -3,6 +3,7 @@ import { clocks } from '../descriptor/clock.js'
 import { isValueOf } from '../descriptor/kinds.js'
 import {
   type Field,
+  idField,
   isMandatory,
   type Registry,
   type Resource,
@@ -21,7 +22,7 @@ const presetExample = (field: Field): Value => {
 }
 
 const fieldExample = (field: Field): Value => {
-  if (field.name === 'id') return 1
+  if (field.name === 'id') return field.kind === 'integer' ? 1 : sampleValue(field, 1)
   if (field.redacted) return null
   return field.example ?? presetExample(field) ?? (field.required ? sampleValue(field, 1) : null)
 }
@@ -60,7 +61,7 @@ export const createExample = (registry: Registry, resource: Resource): RowValues
   let suffix = ''
   const values = writableFields(resource).flatMap((field): [Field, Value][] => {
     const { name, example = row[name] ?? null, unique } = field
-    const value = unique ? freeValue(registry, resource, field, example) : example
+    const value = unique || name === 'id' ? freeValue(registry, resource, field, example) : example
     if (typeof value === 'string' && value !== example) suffix = value.slice(String(example).length + 1)
     if (value !== null) return [[field, value]]
     return isMandatory(field) ? [[field, example]] : []
@@ -76,11 +77,13 @@ export const createExample = (registry: Registry, resource: Resource): RowValues
 /** The row that this body creates in the demo data; the times differ. */
 export const createdExample = (registry: Registry, resource: Resource): RowValues => {
   const sent = createExample(registry, resource)
-  const last = Math.max(0, ...resource.demo.map((row) => Number(row['id'])))
   const created = resource.fields.map((field): [string, Value] => {
     if (field.redacted) return [field.name, null]
     return [field.name, sent[field.name] ?? presetExample(field)]
   })
+  const id = idField(resource)
+  if (id.kind !== 'integer') return { ...Object.fromEntries(created), id: sent['id'] ?? sampleValue(id, 2) }
+  const last = Math.max(0, ...resource.demo.map((row) => Number(row['id'])))
   return { ...Object.fromEntries(created), id: last + 1 }
 }
 

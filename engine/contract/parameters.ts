@@ -1,6 +1,6 @@
 /** Reads the parameters of requests: those of a list, and the id of a row. */
 import { z } from 'zod'
-import { exactInteger } from '../descriptor/integers.js'
+import { parseId } from '../descriptor/ids.js'
 import { type ParameterValue, storableText } from '../descriptor/kinds.js'
 import { listParameters, maxListed, type SentQuery } from '../descriptor/listParameters.js'
 import { defaultListQuery, type ListQuery } from '../descriptor/listQuery.js'
@@ -72,14 +72,11 @@ const decodeSegment = (segment: string): string | undefined => {
   }
 }
 
-const maxId = 2n ** 63n
-
 /** Makes the parser of an `item_id`; `id` is undefined where no row can have it. Writes reject it with another body than reads. */
 export const itemIdParser =
-  (reject: (issues: readonly Issue[]) => HttpError = parametersInvalid) =>
+  (resource: Resource, reject: (issues: readonly Issue[]) => HttpError = parametersInvalid) =>
   (segment: string) => {
     const { data: text } = itemId.safeParse(decodeSegment(segment))
     if (text === undefined) throw reject([itemIdIssue(segment)])
-    const id = /^(?:0|-?[1-9]\d{0,18})$/.test(text) ? exactInteger(text) : undefined
-    return { id: id !== undefined && id >= -maxId && id < maxId ? id : undefined, text }
+    return { id: parseId(resource, text), text }
   }

@@ -2,7 +2,7 @@
 import { now, today } from './clock.js'
 import type { Descriptor } from './define.js'
 import { type FieldSpec, type Options, tones } from './fields.js'
-import { isValueOf, type Kind, type KindSpec, kindOf } from './kinds.js'
+import { type IdKind, isValueOf, type Kind, type KindSpec, kindOf } from './kinds.js'
 import { commonParameters } from './listParameters.js'
 import { isName } from './names.js'
 import { didYouMean } from './nearest.js'
@@ -16,6 +16,7 @@ export interface Target {
   /** Undefined if its file has no valid table. */
   readonly table: string | undefined
   readonly existing?: boolean | undefined
+  readonly id?: IdKind | undefined
 }
 
 /** What to write instead of a path that no resource has: the path of the table with this name, or a similar path. */
@@ -174,6 +175,11 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
     checkFieldName(name, report)
     if (references !== undefined && !target)
       report(`references the unknown resource "${references}"${pathHint(references, targets)}`, 'references')
+    const idKind = target?.id ?? 'integer'
+    if (target?.table !== undefined && kind !== idKind) {
+      const ids = { integer: 'integers', uuid: 'UUIDs', text: 'texts' }[idKind]
+      report(`the ids of "${references}" are ${ids}; write ${idKind}({ references: '${references}' })`, 'references')
+    }
     if (Array.isArray(unique)) {
       if (unique.length === 0)
         report('unique is an empty list; write true if it is unique in the whole table', 'unique')

@@ -1,11 +1,16 @@
 /** The descriptor that a resource file exports, and the row and create-body types inferred from it. */
 import type { FieldSpec, OptionsOf, ValueOf } from './fields.js'
-import type { Kind } from './kinds.js'
+import type { IdKind, Kind } from './kinds.js'
 
 export type Fields = Readonly<Record<string, FieldSpec<Kind, OptionsOf[Kind]>>>
 
 /** A resource as plain data. */
-export interface Descriptor<F extends Fields = Fields, R extends string = string, U extends string = string> {
+export interface Descriptor<
+  F extends Fields = Fields,
+  R extends string = string,
+  U extends string = string,
+  I extends IdKind = IdKind,
+> {
   /** The singular name for people: `Leave request`. */
   readonly name: string
   /** The plural name, if it is not derived correctly from `name`. */
@@ -22,6 +27,11 @@ export interface Descriptor<F extends Fields = Fields, R extends string = string
   readonly existing?: boolean
   /** The column of an existing table that has the `id`, if it has another name. */
   readonly idColumn?: string
+  /**
+   * What the `id` of a row is: an integer or a UUID that the service assigns, or a text that clients choose, such as a country code;
+   * by default an integer.
+   */
+  readonly id?: I
   /** The former name of the table, which `npm run migrate` renames. */
   readonly renamedFromTable?: string
   /** Every field except `id`, in the order clients see them. */
@@ -41,13 +51,15 @@ export const defineResource = <
   const F extends Fields,
   const R extends keyof F & string,
   const U extends keyof F & string = never,
+  const I extends IdKind = 'integer',
 >(
-  descriptor: Descriptor<F, R, U> & { readonly label?: readonly (keyof F & string)[] },
-): Descriptor<F, R, U> => descriptor
+  descriptor: Descriptor<F, R, U, I> & { readonly label?: readonly (keyof F & string)[] },
+): Descriptor<F, R, U, I> => descriptor
 
-type FieldsOf<D> = D extends Descriptor<infer F, infer _R, infer _U> ? F : never
-type RequiredOf<D> = D extends Descriptor<infer _F, infer R, infer _U> ? R : never
-type UpdatableOf<D> = D extends Descriptor<infer _F, infer _R, infer U> ? U : never
+type FieldsOf<D> = D extends Descriptor<infer F, infer _R, infer _U, infer _I> ? F : never
+type RequiredOf<D> = D extends Descriptor<infer _F, infer R, infer _U, infer _I> ? R : never
+type UpdatableOf<D> = D extends Descriptor<infer _F, infer _R, infer U, infer _I> ? U : never
+type IdOf<D> = D extends Descriptor<infer _F, infer _R, infer _U, infer I> ? I : never
 type ValueIn<F extends Fields, Name extends keyof F> = F[Name]['options'] extends { oneOf: readonly (infer V)[] }
   ? V
   : ValueOf<F[Name]['kind']>
@@ -58,7 +70,7 @@ type Flat<T> = { [Key in keyof T]: T[Key] }
 
 /** A row as clients receive it: every field present, null unless required. */
 export type Row<D> = Flat<
-  { id: number | null } & {
+  { id: IdOf<D> extends 'integer' ? number | null : string } & {
     -readonly [Name in keyof FieldsOf<D>]: Name extends RequiredOf<D>
       ? ValueIn<FieldsOf<D>, Name>
       : ValueIn<FieldsOf<D>, Name> | null
@@ -70,7 +82,7 @@ type Mandatory<D> = Exclude<Extract<Writable<D>, RequiredOf<D>>, NamesWith<Field
 
 /** The body of a create. A field is mandatory if it is required and has no default. */
 export type CreateBody<D> = Flat<
-  { [Name in Mandatory<D>]: ValueIn<FieldsOf<D>, Name> } & {
+  (IdOf<D> extends 'text' ? { id: string } : object) & { [Name in Mandatory<D>]: ValueIn<FieldsOf<D>, Name> } & {
     [Name in Exclude<Writable<D>, Mandatory<D>>]?: ValueIn<FieldsOf<D>, Name> | null
   }
 >

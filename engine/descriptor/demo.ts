@@ -14,7 +14,7 @@ const valueError = (field: Field, value: unknown, written: () => string | undefi
   if (violation?.type === 'kind' || violation?.type === 'string_unicode')
     return `${field.redacted ? '' : `is ${formatValue(value)}, but it `}must be ${kindOf(field.kind).expected}`
   if (violation) return violation.describe(field)
-  if (field.name === 'id' && Number(value) < 1) return `is ${value}, but ids begin at 1`
+  if (field.name === 'id' && typeof value === 'number' && value < 1) return `is ${value}, but ids begin at 1`
   if (typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER) return undefined
   const digits = written() ?? ''
   if (!/^-?\d+$/.test(digits) || BigInt(digits) === BigInt(value)) return undefined

@@ -25,7 +25,6 @@ export const parseInteger = (input: string): bigint | 'int_parsing' | 'int_parsi
   return text.length > maxLength ? 'int_parsing' : BigInt(text)
 }
 
-/** The id of a row; a bigint where a number cannot hold it exactly: other programs may store any id. */
-export type RowId = number | bigint
-
-export const exactInteger = (text: string): RowId => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text))
+/** A bigint where a number cannot hold it exactly: other programs may store any id. */
+export const exactInteger = (text: string): number | bigint =>
+  Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text)

@@ -322,6 +322,10 @@ export const kinds = {
 
 export type Kind = keyof typeof kinds
 
+/** The kinds that the `id` of a resource may have. */
+export const idKinds = ['integer', 'uuid', 'text'] as const
+export type IdKind = (typeof idKinds)[number]
+
 /** A kind by its name, without what is special to its type. */
 export const kindOf = (kind: Kind): KindEntry => kinds[kind]
 

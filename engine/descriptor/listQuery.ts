@@ -1,7 +1,7 @@
 /** The description of a list: which rows, in which order, and which page of them. */
 import type { ParameterValue } from './kinds.js'
 import { type Operand, type OperatorName, operatorNames, operatorOf } from './operators.js'
-import type { Resource } from './registry.js'
+import type { Resource, RowId } from './registry.js'
 
 export interface Condition {
   readonly field: string
@@ -25,7 +25,7 @@ export interface Selection {
 
 /** A place in an order, directly after a row that may be gone by now. */
 export interface Position {
-  readonly id: bigint
+  readonly id: RowId
   /** What the row had in the field of the order; null too if that is `id`. */
   readonly value: ParameterValue | null
 }

@@ -1,10 +1,16 @@
 /** Loads the files in `resources/` and `seeds/` into a verified registry. */
 import { demoIds, verifyConstants, verifyRows } from './demo.js'
-import { type Registry, type Resource, resourceFrom } from './registry.js'
+import { type Registry, type Resource, type RowValues, resourceFrom } from './registry.js'
 import { type FileError, RegistryError, reportIn } from './registryError.js'
 import { importModules } from './resourceFiles.js'
 import { readSeedFiles } from './seedFiles.js'
 import { referenceTargets, verify } from './verify.js'
+
+/** Texts in the order of their code points. */
+const byId = ({ id: a = null }: RowValues, { id: b = null }: RowValues): number =>
+  typeof a === 'number' && typeof b === 'number'
+    ? a - b
+    : Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)))
 
 export interface Folders {
   /** The folder with one module per resource, in TypeScript or compiled. */
@@ -41,7 +47,7 @@ export const inspectFolders = async ({ resources, sources, seeds }: Folders) => 
       own.push(...rowErrors)
     }
     if (own.length > 0) return { ...resource, demo: [], demoErrors: own }
-    return { ...resource, demo: resource.demo.toSorted((a, b) => Number(a['id']) - Number(b['id'])) }
+    return { ...resource, demo: resource.demo.toSorted(byId) }
   })
   return { registry, errors, seedErrors }
 }

@@ -2,7 +2,7 @@
 import { maxDecimalDigits } from './decimals.js'
 import type { Descriptor, Fields } from './define.js'
 import { type FieldSpec, type OnDelete, type OptionName, onDeletes, optionNames } from './fields.js'
-import { isValueOf, type Kind, type KindOptions, kindNames, kindOf } from './kinds.js'
+import { type IdKind, idKinds, isValueOf, type Kind, type KindOptions, kindNames, kindOf } from './kinds.js'
 import { isForeignName, isName, isTableName } from './names.js'
 import { didYouMean, nearest } from './nearest.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
@@ -45,6 +45,7 @@ const foreignName = check('a name such as "EmployeeId"', isForeignName)
 const properties: Checks = {
   ...mandatory,
   existing: check('true or omitted', isTrue),
+  id: check("'integer', 'uuid' or 'text'", (value) => idKinds.includes(value as IdKind)),
   idColumn: foreignName,
   plural: check('a string such as "Books"', isText),
   about: check('a sentence', isText),
@@ -65,7 +66,7 @@ const optionChecks = (kind: Kind, options: KindOptions): Checks => {
   const isValid = (value: unknown) => isValueOf({ ...options, kind }, value)
   const isList = (value: unknown) => Array.isArray(value) && value.length > 0 && value.every(isValid)
   const isLength = (value: unknown) => isCount(value, Number.MAX_SAFE_INTEGER)
-  const checks: Record<OptionName, Check> = {
+  const checks: Record<Exclude<OptionName, 'reserved'>, Check> = {
     about: check('a sentence', isText),
     label: check('a name for people, such as "Department"', isText),
     tones: check("an object with a tone for each value, such as { Approved: 'good' }", isObject),
@@ -97,7 +98,7 @@ const optionChecks = (kind: Kind, options: KindOptions): Checks => {
     ),
     pattern: check("a regular expression as a string, such as '[A-Z]{3}'", isText),
   }
-  return Object.fromEntries(optionNames(kind).map((name) => [name, checks[name]]))
+  return Object.fromEntries(optionNames(kind).map((name) => [name, checks[name as keyof typeof checks]]))
 }
 
 /** Returns the valid values and reports the invalid ones, and those with an unknown name; `required` has an advice of its own. */

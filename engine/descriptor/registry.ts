@@ -3,9 +3,10 @@ import { clocks, now, nowInMilliseconds } from './clock.js'
 import type { Descriptor } from './define.js'
 import type { FieldSpec, Options, TextFormat } from './fields.js'
 import type { JsonText } from './jsonText.js'
-import { canonicalOf, type Kind, kindOf } from './kinds.js'
+import { canonicalOf, type IdKind, type Kind, kindOf } from './kinds.js'
 import { pluralName } from './names.js'
 import type { FileError } from './registryError.js'
+import { newUuid } from './uuids.js'
 
 export type Value = GivenValue | null
 export type GivenValue = string | number | boolean | JsonText | readonly unknown[] | Readonly<Record<string, unknown>>
@@ -36,11 +37,23 @@ export interface Resource extends Omit<Descriptor, 'fields' | 'required'> {
 
 export type Registry = readonly Resource[]
 
-/** Every resource has the same `id`, so no descriptor declares it. */
-const idSpec = ({ existing, idColumn: column = 'id' }: Pick<Descriptor, 'existing' | 'idColumn'>): FieldSpec => ({
-  kind: 'integer',
-  options: { managed: true, about: `Assigned by the ${existing ? 'database' : 'service'}.`, column },
-})
+/** The id of a row as a text, whatever its kind. */
+export type RowId = string
+
+/** Segments of a URL that are no id: browsers resolve the first two, and the API has paths of the other names. */
+const reservedIds = ['.', '..', 'summary', 'import']
+
+/** Every resource has an `id` in one of three forms, so no descriptor declares the field. */
+const idSpec = ({ existing, id = 'integer', idColumn: column = 'id' }: Omit<Descriptor, 'fields'>): FieldSpec => {
+  const specs: Record<IdKind, Options<GivenValue>> = {
+    integer: { managed: true, about: `Assigned by the ${existing ? 'database' : 'service'}.` },
+    uuid: { managed: newUuid, about: 'Assigned by the service.' },
+    text: { minLength: 1, maxLength: 200, reserved: reservedIds, about: 'Chosen by the client, and never changed.' },
+  }
+  return { kind: id, options: { ...specs[id], column } as FieldSpec['options'] }
+}
+
+export const idField = ({ fields }: Pick<Resource, 'fields'>): Field => fields[0] as Field
 
 /** A timestamp has milliseconds, those of the clock too. */
 const withMilliseconds = (kind: Kind, options: Options<GivenValue>): Options<GivenValue> => {
@@ -79,7 +92,8 @@ export const resourceFrom = (
   path,
   plural: pluralName(rest),
   fields: [
-    makeField('id', idSpec(rest), false),
+    // The contract of integer ids allows null in the documents.
+    makeField('id', idSpec({ ...rest, required }), (rest.id ?? 'integer') !== 'integer'),
     ...Object.entries(fields).map(([name, spec]) => makeField(name, spec, required.includes(name))),
   ],
   demo: demo.map((row) => withDefaults(required, fields, row)),
@@ -96,7 +110,7 @@ export const orderedFields = (resource: Resource): Field[] =>
   resource.fields.filter((field) => field.sort || field.range)
 
 export const searchedFields = (resource: Resource): Field[] =>
-  resource.fields.filter((field) => kindOf(field.kind).isText && !field.redacted)
+  resource.fields.filter((field) => kindOf(field.kind).isText && !field.redacted && field.name !== 'id')
 
 export const isMandatory = (field: Field): boolean => field.required && field.default === undefined
 
@@ -125,7 +139,7 @@ export const canonicalRow = ({ fields }: Resource, row: RowValues): RowValues =>
 export const updatableFields = (resource: Resource): Field[] => {
   const { update } = resource
   if (!update) return []
-  return writableFields(resource).filter(({ name }) => update === true || update.includes(name))
+  return writableFields(resource).filter(({ name }) => name !== 'id' && (update === true || update.includes(name)))
 }
 
 export const currentStamps = (resource: Resource): RowValues =>
@@ -133,14 +147,14 @@ export const currentStamps = (resource: Resource): RowValues =>
     resource.fields.flatMap((field) => (field.onUpdate ? [[field.name, canonicalValue(field, field.onUpdate())]] : [])),
   )
 
-/** The row that a create stores for the values a client sent; the database adds the id. */
+/** The row that a create stores for the values a client sent; the database adds an id that is an integer. */
 export const newRow = (resource: Resource, sent: Readonly<Record<string, Value | undefined>>): RowValues => {
   const row: RowValues = {}
   for (const field of resource.fields) {
     const { name, managed } = field
     const value = sent[name]
     const absent = value === undefined || (value === null && field.required)
-    if (name === 'id') continue
+    if (name === 'id' && managed === true) continue
     if (managed) row[name] = managed === true ? null : canonicalValue(field, managed())
     else row[name] = canonicalValue(field, absent ? resolve(field.default ?? null) : value)
   }

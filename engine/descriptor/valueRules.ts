@@ -14,6 +14,8 @@ export interface RuleOptions<V> {
   /** The least and the greatest number of characters, counted as code points. */
   minLength?: number
   maxLength?: number
+  /** Values that are not allowed, because they mean something else in a URL; of an `id`, not an option of fields. */
+  reserved?: readonly string[]
   /** A regular expression that the whole value must match; needs a `maxLength` of at most 1,000. */
   pattern?: string
 }
@@ -64,6 +66,11 @@ export const valueRules = {
     violation: ['string_too_long', 'max_length'],
     allows: (max: number) => (text: string) =>
       text.length <= max || (text.length <= 2 * max && countCodePoints(text) <= max),
+  },
+  reserved: {
+    violation: ['reserved', 'reserved'],
+    allows: (values: readonly string[]) => (value: string) => !values.includes(value),
+    keywords: (values: readonly string[]) => ({ 'x-reserved': values }),
   },
   pattern: {
     violation: ['string_pattern_mismatch', 'pattern'],

@@ -77,8 +77,8 @@ const checkTable = (
 /** What can be referenced; also a resource whose own file has errors, so that each mistake is reported once. */
 export const referenceTargets = (modules: readonly ResourceModule[], parsed: readonly ParsedResource[]): Target[] =>
   modules.map(({ path }) => {
-    const { table, existing } = parsed.find((resource) => resource.path === path)?.descriptor ?? {}
-    return { path, table, existing }
+    const { table, existing, id } = parsed.find((resource) => resource.path === path)?.descriptor ?? {}
+    return { path, table, existing, id }
   })
 
 /** Returns the descriptors, with placeholders for what is invalid, and adds every error to the list. */

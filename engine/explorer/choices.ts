@@ -1,5 +1,6 @@
 /** Suggestions for a reference: the rows that a typed text finds, by their labels. */
 import { queryParameters } from '../contract/parameters.js'
+import { parseId } from '../descriptor/ids.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import type { Field, Resource, RowValues } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
@@ -12,7 +13,7 @@ import { fieldTitle, rowLabel } from './names.js'
 import { eachRow } from './rows.js'
 
 interface Choice {
-  readonly id: number
+  readonly id: string
   readonly label: string
 }
 
@@ -29,8 +30,9 @@ const rank = ({ label }: Choice, q: string): number => {
 const readChoices = async (storage: Storage, target: Resource, text: string, limit: number, caller?: Caller) => {
   const table = storage.table(target)
   const q = text.trim()
-  const toChoice = (row: RowValues): Choice => ({ id: Number(row['id']), label: rowLabel(target, row) })
-  const typed = /^[1-9]\d{0,15}$/.test(q) ? await table.get(Number(q)) : undefined
+  const toChoice = (row: RowValues): Choice => ({ id: String(row['id']), label: rowLabel(target, row) })
+  const id = parseId(target, q)
+  const typed = id === undefined || id === '' ? undefined : await table.get(id)
   const choices = typed ? [toChoice(JSON.parse(String(typed.body)))] : []
   const matches: Choice[] = []
   const page = { limit: maxCandidates, offset: 0n }
@@ -75,7 +77,7 @@ export const choicesPage = async (
   const choices = await readChoices(storage, target, text, 50)
   const items = choices.map(
     ({ id, label }) =>
-      html`<li><a href="${tableUrl(resource, withFilter(query, field.name, String(id)))}"><bdi>${label}</bdi></a> <span class="note">#${id}</span></li>`,
+      html`<li><a href="${tableUrl(resource, withFilter(query, field.name, id))}"><bdi>${label}</bdi></a> <span class="note">#${id}</span></li>`,
   )
   const title = fieldTitle(registry, field).toLowerCase()
   const plural = target.plural.toLowerCase()

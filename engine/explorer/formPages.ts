@@ -1,14 +1,20 @@
 /** The forms that create, change and delete a row. The script sends them to the API, so that there is one way to write. */
 import { createExample } from '../contract/examples.js'
-import type { RowId } from '../descriptor/integers.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
-import { maxOtherRows, type Registry, type Resource, updatableFields, writableFields } from '../descriptor/registry.js'
+import {
+  maxOtherRows,
+  type Registry,
+  type Resource,
+  type RowId,
+  updatableFields,
+  writableFields,
+} from '../descriptor/registry.js'
 import type { Referencing } from '../storage/write.js'
 import { control } from './controls.js'
 import { withFilter } from './filters.js'
 import { type Html, html, type Part } from './html.js'
 import { type ExplorerService, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
-import { apiUrl, pageUrl, tableUrl } from './links.js'
+import { apiUrl, pageUrl, rowUrl, tableUrl } from './links.js'
 import { fieldTitle, readLabels, rowLabel } from './names.js'
 import { referrerItem } from './rowPage.js'
 import { findRow } from './rows.js'
@@ -41,8 +47,8 @@ const tokenControl = html`<div class="control token"><label for="token">Write to
 const formPage = (service: ExplorerService, resource: Resource, form: Form): Page => {
   const { kind, existing, body } = form
   const { verb, method, type } = kinds[kind]
-  const segments = existing ? [existing.id] : []
-  const [url, cancel] = [apiUrl(resource, ...segments), pageUrl(resource, ...segments)]
+  const url = existing ? apiUrl(resource, existing.id) : apiUrl(resource)
+  const cancel = existing ? rowUrl(resource, existing.id) : pageUrl(resource)
   const header = (line: string) => ` -H ${shellWord(line)}`
   const head = `curl${kind === 'create' ? '' : ` -X ${method}`} ${shellWord(`${form.origin}${url}`)}${header('Authorization: Bearer TOKEN')}${type ? header(`Content-Type: ${type}`) : ''}${existing ? header(`If-Match: "${existing.tag}"`) : ''}`
   const curl = body === undefined ? head : `${head} -d ${shellWord(body)}`
@@ -71,7 +77,7 @@ export const createPage = (service: ExplorerService, resource: Resource) => {
       lead: resource.about,
       controls: writableFields(resource).map((field) => control(registry, resource, field)),
       button: `Create ${resource.name.toLowerCase()}`,
-      done: `${pageUrl(resource)}/`,
+      done: rowUrl(resource, ''),
       message: `${resource.name} created.`,
       body: JSON.stringify(createExample(registry, resource)),
     })
@@ -90,7 +96,7 @@ export const editPage = (service: ExplorerService, resource: Resource) => {
       existing: { id, tag, label: rowLabel(resource, row) },
       controls: fields.map((field) => control(registry, resource, field, { row, labels })),
       button: 'Save',
-      done: pageUrl(resource, id),
+      done: rowUrl(resource, id),
       message: `${resource.name} #${id} saved.`,
       body: '{}',
     })
@@ -116,7 +122,7 @@ const deleteEffects = (
       const referrer = registry.find((one) => one.path === path) as Resource
       const field = referrer.fields.find((one) => one.name === name)
       const isDirect = field?.filter && field.references === resource.path
-      const url = isDirect ? tableUrl(referrer, withFilter(defaultListQuery, name, BigInt(id))) : undefined
+      const url = isDirect ? tableUrl(referrer, withFilter(defaultListQuery, name, id)) : undefined
       return referrerItem(referrer, field ? fieldTitle(registry, field) : name, count, url)
     })
     return [
@@ -137,7 +143,7 @@ export const deletePage =
         ? deleteEffects(registry, resource, id, referencing)
         : html`<p class="notice">No other row refers to it.</p>`
     const isTooMany = referencing.every(({ onDelete }) => onDelete !== 'restrict')
-    const back = html`<p><a class="button" href="${pageUrl(resource, id)}">Back</a></p>`
+    const back = html`<p><a class="button" href="${rowUrl(resource, id)}">Back</a></p>`
     return formPage(service, resource, {
       kind: 'delete',
       origin,

@@ -10,7 +10,7 @@ import { createPage, deletePage, editPage } from './formPages.js'
 import { homePage } from './home.js'
 import type { Html } from './html.js'
 import * as layout from './layout.js'
-import { explorePath, homePath, pageUrl } from './links.js'
+import { explorePath, homePath, pageUrl, rowFolder } from './links.js'
 import { rowPage } from './rowPage.js'
 import { tablePage } from './tablePage.js'
 
@@ -24,7 +24,7 @@ export type PageResponse = layout.Page | layout.Redirect | Html | Download
 
 export interface Route {
   readonly name: string
-  /** A path; the segment after that of the resource may be `:item`. */
+  /** A path; one of its segments may be `:item`. */
   readonly path: string
   readonly respond: (
     request: layout.PageRequest,
@@ -51,8 +51,9 @@ export const createExplorer = (service: layout.ExplorerService) => {
       if (!resource.create) throw pathNotFound()
       return create(request)
     }
-    const edit = route('exploreEdit', editPage(service, resource), ':item', 'edit')
-    const remove = route('exploreDelete', deletePage(service, resource), ':item', 'delete')
+    const item = [...rowFolder(resource), ':item']
+    const edit = route('exploreEdit', editPage(service, resource), ...item, 'edit')
+    const remove = route('exploreDelete', deletePage(service, resource), ...item, 'delete')
     return [
       route('exploreTable', table),
       route('exploreFilters', filters, 'filters'),
@@ -60,7 +61,7 @@ export const createExplorer = (service: layout.ExplorerService) => {
       route('exploreChoices', rowOptions(storage, resource), 'choices'),
       route('exploreValues', valueOptions(storage, resource), 'values'),
       ...downloads,
-      route('exploreRow', rowPage(service, resource), ':item'),
+      route('exploreRow', rowPage(service, resource), ...item),
       ...(updatableFields(resource).length > 0 ? [edit] : []),
       ...(resource.delete ? [remove] : []),
     ]

@@ -4,7 +4,7 @@ import { type FormatName, formats } from '../contract/formats.js'
 import { basePath, docsPath } from '../contract/service.js'
 import { defaultListQuery, isById, type ListQuery, orderName, type Position } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
-import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
+import { filterFields, idField, type Registry, type Resource } from '../descriptor/registry.js'
 import type { Labels } from './names.js'
 
 export const homePath = '/'
@@ -64,8 +64,13 @@ const withQuery = (path: string, parameters: Parameter[]): string => {
 }
 
 /** The address of a resource's table, or of what the segments name: a row, a form, a part of a page. */
-export const pageUrl = ({ path }: Resource, ...segments: (string | number | bigint)[]): string =>
-  [explorePath, path, ...segments].join('/')
+export const pageUrl = ({ path }: Resource, ...segments: string[]): string => [explorePath, path, ...segments].join('/')
+
+/** The address of a row's page; an id that is a text has a folder of its own, because it could be the name of another page. */
+export const rowUrl = (resource: Resource, id: string, ...segments: string[]): string =>
+  pageUrl(resource, ...rowFolder(resource), encodeURIComponent(id), ...segments)
+
+export const rowFolder = (resource: Resource): string[] => (idField(resource).kind === 'text' ? ['rows'] : [])
 
 export const tableUrl = (resource: Resource, query: TableQuery, ...segments: string[]): string =>
   withQuery(pageUrl(resource, ...segments), tableParameters(resource, query))
@@ -82,8 +87,8 @@ export const downloadUrl = (resource: Resource, query: ListQuery, format: Format
     queryPairs({ ...query, page: defaultListQuery.page }),
   )
 
-export const apiUrl = ({ path }: Resource, ...segments: (number | bigint)[]): string =>
-  [basePath, 'v1', path, ...segments].join('/')
+export const apiUrl = ({ path }: Resource, ...ids: string[]): string =>
+  [basePath, 'v1', path, ...ids.map(encodeURIComponent)].join('/')
 
 export const apiListUrl = (resource: Resource, query: ListQuery): string =>
   withQuery(apiUrl(resource), queryPairs(query))

@@ -1,4 +1,5 @@
 /** Names for people: of a field (`dept_id`, whose target is named Department, is "Department"), and of a row, which is its label. */
+import { parseId } from '../descriptor/ids.js'
 import { type Field, type Registry, type Resource, type RowValues, searchedFields } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
 import { cut } from './excerpt.js'
@@ -55,13 +56,13 @@ export const readLabels = async (
   fields: readonly Field[],
   readValues: (field: Field) => readonly unknown[],
 ): Promise<Labels> => {
-  const labels = new Map<Resource, Map<number, string>>()
+  const labels = new Map<Resource, Map<string, string>>()
   for (const target of new Set(fields.flatMap((field) => referencedResource(registry, field) ?? []))) {
     const values = fields.filter(({ references }) => references === target.path).flatMap(readValues)
-    const ids = new Set(values.filter((value) => value !== null).map(Number))
-    const wanted = [...ids].filter(Number.isSafeInteger)
+    const ids = new Set(values.filter((value) => value !== null).map(String))
+    const wanted = [...ids].filter((id) => parseId(target, id) !== undefined)
     const rows = wanted.length === 0 ? [] : await storage.table(target).excerpts(wanted, labelFields(target))
-    labels.set(target, new Map(rows.map((row) => [Number(row['id']), rowLabel(target, row)])))
+    labels.set(target, new Map(rows.map((row) => [String(row['id']), rowLabel(target, row)])))
   }
-  return (target, id) => labels.get(target)?.get(Number(id))
+  return (target, id) => labels.get(target)?.get(String(id))
 }

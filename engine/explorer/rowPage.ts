@@ -1,12 +1,12 @@
 /** The page of a row: every field, the rows it references, and the rows that reference it. */
-import type { RowId } from '../descriptor/integers.js'
+import { kindOf, type ParameterValue } from '../descriptor/kinds.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
-import { type Reference, type Resource, referencesTo, updatableFields } from '../descriptor/registry.js'
+import { type Reference, type Resource, type RowId, referencesTo, updatableFields } from '../descriptor/registry.js'
 import { withFilter } from './filters.js'
 import { grouped } from './format.js'
 import { type Html, html, type Part } from './html.js'
 import { type ExplorerService, type Page, type PageRequest, readPanel } from './layout.js'
-import { apiUrl, pageUrl, tableUrl } from './links.js'
+import { apiUrl, pageUrl, rowUrl, tableUrl } from './links.js'
 import { bothNames, fieldTitle, readLabels, rowLabel } from './names.js'
 import { countRows, findRow } from './rows.js'
 import { fullValue } from './values.js'
@@ -23,14 +23,14 @@ const notCounted = html`<span class="note" title="Only filters are counted">not 
 const referrer = async ({ registry, storage }: ExplorerService, { resource, field }: Reference, id: RowId) => {
   const title = fieldTitle(registry, field)
   if (!field.filter) return referrerItem(resource, title, notCounted)
-  const query = withFilter(defaultListQuery, field.name, BigInt(id))
+  const query = withFilter(defaultListQuery, field.name, kindOf(field.kind).parse(id, field) as ParameterValue)
   const { total } = await countRows(storage, resource, query)
   return referrerItem(resource, title, total, tableUrl(resource, query))
 }
 
 const actions = (resource: Resource, id: RowId): Html => html`<p class="actions">
-  ${updatableFields(resource).length > 0 && html`<a class="button" href="${pageUrl(resource, id, 'edit')}">Edit</a>`}
-  ${resource.delete && html`<a class="button" href="${pageUrl(resource, id, 'delete')}">Delete</a>`}</p>`
+  ${updatableFields(resource).length > 0 && html`<a class="button" href="${rowUrl(resource, id, 'edit')}">Edit</a>`}
+  ${resource.delete && html`<a class="button" href="${rowUrl(resource, id, 'delete')}">Delete</a>`}</p>`
 
 export const rowPage = (service: ExplorerService, resource: Resource) => {
   const { registry, storage, writes } = service
@@ -38,7 +38,7 @@ export const rowPage = (service: ExplorerService, resource: Resource) => {
   return async ({ segment, origin }: PageRequest): Promise<Page> => {
     const { id, row } = await findRow(storage, resource, segment)
     const labels = await readLabels(service, resource.fields, ({ name }) => [row[name]])
-    const shown = { registry, labels, url: pageUrl(resource, id) }
+    const shown = { registry, labels, url: rowUrl(resource, id) }
     const fields = resource.fields.map(
       (
         field,

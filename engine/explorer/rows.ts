@@ -5,12 +5,10 @@ import type { ListQuery } from '../descriptor/listQuery.js'
 import type { Resource, RowValues } from '../descriptor/registry.js'
 import type { CachedBody, Caller, Storage, StreamedBody } from '../storage/storage.js'
 
-const parseId = itemIdParser()
-
 const pageHead = '{"data":['
 
 export const findRow = async (storage: Storage, resource: Resource, segment: string) => {
-  const { id, text } = parseId(segment)
+  const { id, text } = itemIdParser(resource)(segment)
   const stored = id === undefined ? undefined : await storage.table(resource).get(id)
   if (id === undefined || !stored) throw rowNotFound(resource.name, text)
   return { id, tag: stored.tag, row: JSON.parse(String(stored.body)) as RowValues }
@@ -30,10 +28,10 @@ export const eachRow = async (page: CachedBody | StreamedBody, take: (row: RowVa
 }
 
 export const countRows = async (storage: Storage, resource: Resource, query: ListQuery, caller?: Caller) => {
-  let first: number | undefined
+  let first: string | undefined
   const page = await storage.table(resource).list({ ...query, page: { limit: 1, offset: 0n } }, caller)
   const total = await eachRow(page, (row) => {
-    first = Number(row['id'])
+    first = String(row['id'])
   })
   return { total, first }
 }

@@ -3,7 +3,7 @@ import type { Field, Resource } from '../descriptor/registry.js'
 import { type Excerpt, marked } from './excerpt.js'
 import { isNumeric } from './format.js'
 import { type Html, html, joined, type Part } from './html.js'
-import { columnsParameter, fromStart, pageUrl, type TableView, tableUrl } from './links.js'
+import { columnsParameter, fromStart, pageUrl, rowUrl, type TableView, tableUrl } from './links.js'
 import { bothNames, fieldTitle, labelFields } from './names.js'
 import { renderCell, type ShownRow } from './values.js'
 
@@ -67,7 +67,7 @@ export const rowsTable = (view: TableView, rows: readonly ShownRow[]): Html => {
   const digits = Math.max(...rows.map((row) => String(row['id']).length))
   const width = idWidths.find((most) => digits <= most) ?? 16
   const lines = rows.map((row) => {
-    const url = pageUrl(resource, String(row['id']))
+    const url = rowUrl(resource, String(row['id']))
     const cells = fields.map((field) => renderCell(field, row[field.name] ?? null, { ...view, url }))
     return html`<tr><th scope="row" class="id number"><a href="${url}">${String(row['id'])}</a></th>${hasLabel && labelCell(view, row, url)}${cells}</tr>`
   })

@@ -3,7 +3,7 @@ import { type Field, type Resource, type RowValues, searchedFields, type Value }
 import { cut, type Excerpt, makeExcerpt, marked, matchesIn } from './excerpt.js'
 import { formatted, grouped, isJson, isNumeric, readable } from './format.js'
 import { type Html, html } from './html.js'
-import { pageUrl, type TableView } from './links.js'
+import { rowUrl, type TableView } from './links.js'
 import { referencedResource } from './names.js'
 
 /** A row as it is shown: long texts are excerpts, so that a page of them stays small. */
@@ -45,7 +45,7 @@ const reference = (field: Field, value: Value, { registry, labels }: Shown, isFu
   const note = label === undefined ? 'There is no such row.' : label === `#${value}` ? undefined : `#${value}`
   const more = isFull && note && html` <span class="note">${note}</span>`
   if (label === undefined) return html`<span class="none">#${String(value)}</span>${more}`
-  return html`<a href="${pageUrl(target, String(value))}"><bdi>${label}</bdi></a>${more}`
+  return html`<a href="${rowUrl(target, String(value))}"><bdi>${label}</bdi></a>${more}`
 }
 
 const longText = ({ text, ranges, from: skipped, length }: Excerpt, url: string): Html => {

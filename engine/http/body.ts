@@ -6,6 +6,8 @@ import * as errors from '../contract/errors.js'
 import { invalidKeyIssue } from '../contract/headers.js'
 import { bodyIssue } from '../contract/issues.js'
 import { bodyLimit } from '../contract/rowBody.js'
+import { maxJsonBytes } from '../descriptor/jsonText.js'
+import type { Resource } from '../descriptor/registry.js'
 import { shorten } from '../descriptor/violations.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
 
@@ -86,12 +88,14 @@ const readBody = async (ctx: Context): Promise<Buffer> => {
 /** Bodies of more bytes than this are scanned first: JSON.parse() takes 220 ms for 500,000 brackets, and 80 ms for 80,000 properties. */
 const scannedBytes = 64 * 1024
 
-/** The most values of such a body, those of all arrays and objects counted: a row has as many as its resource has fields, and 64 KiB of JSON. */
-const maxValues = 60_000
+/** The most values of such a body, those of all arrays and objects counted. A row has as many as its resource has fields, and more in JSON. */
+const maxFieldValues = 20_000
+const maxValuesOf = ({ fields }: Resource): number =>
+  maxFieldValues + (maxJsonBytes / 2) * fields.filter(({ kind }) => kind === 'json').length
 
 const [quote, backslash, ...beforeValue] = [...Buffer.from('"\\,[{')]
 
-const hasTooManyValues = (bytes: Buffer): boolean => {
+const hasTooManyValues = (bytes: Buffer, maxValues: number): boolean => {
   let values = 0
   let isText = false
   for (let at = 0; at < bytes.length && values <= maxValues; at++) {
@@ -103,12 +107,13 @@ const hasTooManyValues = (bytes: Buffer): boolean => {
   return values > maxValues
 }
 
-export const readJson = async (ctx: Context, types: readonly string[] = ['application/json']) => {
+export const readJson = async (ctx: Context, resource: Resource, types: readonly string[] = ['application/json']) => {
   checkContentType(ctx, types)
   checkContentEncoding(ctx)
   const bytes = await readBody(ctx)
   if (bytes.length === 0) throw rejectBody('missing', 'The body is missing; send a JSON object.')
-  if (bytes.length > scannedBytes && hasTooManyValues(bytes))
+  const maxValues = maxValuesOf(resource)
+  if (bytes.length > scannedBytes && hasTooManyValues(bytes, maxValues))
     throw rejectBody('too_long', `The body has more than ${maxValues} values; send the fields of one row.`)
   let source: string
   try {

@@ -62,9 +62,10 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
     yield Buffer.from(explorer.rest(page))
   }
   for (const { name, path, respond } of explorer.routes) {
+    const itemPlace = path.split('/').indexOf(':item')
     add(name, path, async (ctx) => {
       prepare(ctx)
-      const segment = ctx.path.split('/')[3] ?? ''
+      const segment = ctx.path.split('/')[itemPlace] ?? ''
       const origin = `${ctx.protocol}://${ctx.host}`
       // A page has several reads, each of which waits for its client to leave.
       ctx.res.setMaxListeners(30)

@@ -6,9 +6,8 @@ import { conflictIssue, constraintIssue } from '../contract/issues.js'
 import type { Operation, ResourceOperation, WriteOperation } from '../contract/operations.js'
 import { itemIdParser, listQueryParser } from '../contract/parameters.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
-import type { RowId } from '../descriptor/integers.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
-import { currentStamps, type Registry, type Resource, type RowValues } from '../descriptor/registry.js'
+import { currentStamps, type Registry, type Resource, type RowId, type RowValues } from '../descriptor/registry.js'
 import { type Storage, Unavailable } from '../storage/storage.js'
 import { type Outcome, rowTag } from '../storage/write.js'
 import { patchTypes, readIdempotencyKey, readJson, writeGuard } from './body.js'
@@ -117,7 +116,7 @@ const list = (service: Service, { resource }: ResourceOperation): Handler => {
 
 const get = ({ storage }: Service, { resource }: ResourceOperation): Handler => {
   const table = storage.table(resource)
-  const parseItemId = itemIdParser()
+  const parseItemId = itemIdParser(resource)
   return async (ctx) => {
     // Not ctx.params: the router's decoding hides which segments are not valid.
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
@@ -130,16 +129,18 @@ const get = ({ storage }: Service, { resource }: ResourceOperation): Handler => 
   }
 }
 
+const rowPath = ({ path }: Resource, id: RowId): string => `${basePath}/v1/${path}/${encodeURIComponent(id)}`
+
 const storedRow = (
   { registry }: Service,
   resource: Resource,
   outcome: Outcome,
-  { id = 0, values = {}, issues = [] }: { id?: RowId; values?: RowValues; issues?: readonly errors.Issue[] },
+  { id = '', values = {}, issues = [] }: { id?: RowId; values?: RowValues; issues?: readonly errors.Issue[] },
 ) => {
   if ('id' in outcome) return outcome
   if ('refused' in outcome) throw errors.bodyInvalid([constraintIssue(resource, outcome.refused, values)])
   if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
-  if ('isMissing' in outcome) throw errors.rowNotFound(resource.name, String(id))
+  if ('isMissing' in outcome) throw errors.rowNotFound(resource.name, id)
   if ('current' in outcome) throw errors.preconditionFailed(`"${rowTag(outcome.current)}"`)
   if ('referencing' in outcome) throw errors.referenced(resource.name, outcome.referencing)
   const conflicts = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, values))
@@ -167,7 +168,7 @@ const create = (service: Service, { resource, readBody }: WriteOperation): Handl
   return async (ctx) => {
     checkToken(ctx.get('Authorization'))
     rejectKey(ctx, resource)
-    const { value, source } = await readJson(ctx)
+    const { value, source } = await readJson(ctx, resource)
     const { values, issues } = readBody(value, source)
     const idempotencyKey = readIdempotencyKey(ctx, source, issues)
     // An invalid body is still checked against the database, so that the client gets every error at once.
@@ -176,7 +177,7 @@ const create = (service: Service, { resource, readBody }: WriteOperation): Handl
         ? { conflicts: await table.conflicts(values) }
         : await table.write({ kind: 'insert', values, idempotencyKey })
     const stored = storedRow(service, resource, outcome, { values, issues })
-    ctx.set('Location', `${basePath}/v1/${resource.path}/${stored.id}`)
+    ctx.set('Location', rowPath(resource, stored.id))
     sendStored(ctx, 201, stored)
   }
 }
@@ -185,7 +186,7 @@ const create = (service: Service, { resource, readBody }: WriteOperation): Handl
 const existingRow = ({ storage, token }: Service, resource: Resource) => {
   const table = storage.table(resource)
   const checkToken = writeGuard(token)
-  const parseItemId = itemIdParser(errors.bodyInvalid)
+  const parseItemId = itemIdParser(resource, errors.bodyInvalid)
   return async (ctx: AppContext): Promise<{ id: RowId; ifMatch: readonly string[] | undefined }> => {
     checkToken(ctx.get('Authorization'))
     rejectKey(ctx, resource)
@@ -206,7 +207,7 @@ const update = (service: Service, { resource, readBody }: WriteOperation): Handl
   const check = existingRow(service, resource)
   return async (ctx) => {
     const { id, ifMatch } = await check(ctx)
-    const { value, source } = await readJson(ctx, patchTypes)
+    const { value, source } = await readJson(ctx, resource, patchTypes)
     const { values, issues } = readBody(value, source)
     const idempotencyKey = readIdempotencyKey(ctx, source, issues)
     const outcome =
@@ -214,7 +215,7 @@ const update = (service: Service, { resource, readBody }: WriteOperation): Handl
         ? { conflicts: await table.conflicts(values, id) }
         : await table.write({ kind: 'update', id, values, stamps: currentStamps(resource), ifMatch, idempotencyKey })
     const stored = storedRow(service, resource, outcome, { id, values, issues })
-    ctx.set('Content-Location', `${basePath}/v1/${resource.path}/${id}`)
+    ctx.set('Content-Location', rowPath(resource, id))
     sendStored(ctx, 200, stored)
   }
 }

@@ -1,6 +1,6 @@
 /** The query that finds why a row cannot be stored: missing references, taken unique values. */
 import type { Knex } from 'knex'
-import type { Field, Registry } from '../descriptor/registry.js'
+import { type Field, idField, type Registry } from '../descriptor/registry.js'
 import { parameter } from './bindings.js'
 import type { Dialect, Source } from './dialect.js'
 import { resourceAt } from './schema.js'
@@ -20,7 +20,7 @@ export const conflictsQuery = (
   const { fields } = resource
   const from = (source: string) => knex.fromRaw(`${source} as _source`)
   const constant = knex.raw('1')
-  const rowId = parameter(knex, 'id', 'bigint')
+  const rowId = parameter(knex, 'id', typeOf(idField(resource)))
   const isChanged = (name: string) => changed === 'all' || changed.includes(name)
   const conflict = (type: Conflict['type'], field: string, isMet: Knex.Raw) =>
     knex.raw(`case when ? then '${JSON.stringify({ type, field })}' end`, [isMet])
@@ -29,14 +29,23 @@ export const conflictsQuery = (
     isChanged(field.name)
       ? parameter(knex, field.name, typeOf(field))
       : knex.raw('(?)', [from(own).select(field.name).where('id', rowId)])
-  const conflicts = fields.flatMap(({ name, references, unique }) => {
+  const conflicts = fields.flatMap((field) => {
+    const { name, references, unique, managed } = field
     const checks: Knex.Raw[] = []
+    if (name === 'id' && !managed && changed === 'all')
+      checks.push(conflict('unique', name, knex.raw('exists ?', [from(own).select(constant).where('id', rowId)])))
     if (references && isChanged(name)) {
-      const id = parameter(knex, name, 'bigint')
+      const id = parameter(knex, name, typeOf(field))
       const target = from(sources(resourceAt(registry, references).path).from)
         .select(constant)
         .where('id', id)
-      checks.push(conflict('reference', name, knex.raw('? is not null and not exists ?', [id, target])))
+      checks.push(
+        conflict(
+          'reference',
+          name,
+          knex.raw('? is not null and not exists ?', [parameter(knex, name, 'text'), target]),
+        ),
+      )
     }
     if (unique && [name, ...unique].some(isChanged)) {
       const same = from(own).select(constant)

@@ -11,6 +11,7 @@ export const copiedKeys: CopiedTable = {
   fields: [
     { name: 'key', kind: 'text' },
     { name: 'digest', kind: 'text' },
+    // Earlier versions stored the id of the row here, which the body has too.
     { name: 'id', kind: 'integer' },
     { name: 'body', kind: 'body' },
     { name: 'at', kind: 'integer' },
@@ -35,12 +36,12 @@ export const keyQueries = (knex: Knex, now: string) => {
   const expiry = knex.raw(`${now} - ${keyLifetime}`)
   return {
     /** The create that was stored with the parameter `$key`, unless the key has expired. */
-    find: knex(keysTable).select('digest', 'id', 'body').where('key', parameter(knex, '$key')).where('at', '>', expiry),
+    find: knex(keysTable).select('digest', 'body').where('key', parameter(knex, '$key')).where('at', '>', expiry),
     expired: knex(keysTable).where('at', '<=', expiry),
-    /** Stores the keys `key`, `digest`, `id` and `body` that a query selects; expired ones must have been deleted. */
+    /** Stores the keys `key`, `digest` and `body` that a query selects; expired ones must have been deleted. */
     store: (source: Knex.QueryBuilder) =>
-      knex(knex.raw('?? (??)', [keysTable, ['key', 'digest', 'id', 'body', 'at']])).insert(
-        source.select(knex.raw(now)),
+      knex(knex.raw('?? (??)', [keysTable, ['key', 'digest', 'body', 'id', 'at']])).insert(
+        source.select(knex.raw('0'), knex.raw(now)),
       ),
   }
 }

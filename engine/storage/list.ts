@@ -14,6 +14,7 @@ import {
   selectionKey,
 } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
+import { idField } from '../descriptor/registry.js'
 import { buildOnce, compile, parameter, type Statement, sqlTag } from './bindings.js'
 import type { Dialect, Source } from './dialect.js'
 import { largePageBytes } from './parts.js'
@@ -127,6 +128,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   const sql = sqlTag(knex)
   const named = (name: string, type?: string) => parameter(knex, name, type)
   const integer = (name: string) => named(name, 'bigint')
+  const idType = (isList = false) => dialect.typeOf(idField(resource), isList)
   const key = ({ field }: Order): string => dialect.sortKey(findField(resource, field))
   const json = dialect.rowJson(resource)
   const ids = `${dialect.jsonArray}(cast(id as text))`
@@ -195,7 +197,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   const bindPosition = (condition: string, { field }: Order): Knex.Raw => {
     const value = named('afterValue', dialect.typeOf(findField(resource, field)))
     const names = condition.match(/@(?:value|id)/g) ?? []
-    const bindings = names.map((name) => (name === '@id' ? integer('afterId') : value))
+    const bindings = names.map((name) => (name === '@id' ? named('afterId', idType()) : value))
     return knex.raw(condition.replaceAll(/@(?:value|id)/g, '?'), bindings)
   }
 
@@ -304,7 +306,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   /** The same for a page of all rows in order of `id`, which most requests are: one range of the index that has their JSON. */
   const pageById = (descending: boolean, isAfter: boolean): Knex.Raw => {
     const [sign, direction, last] = descending ? ['<', 'desc', 'min'] : ['>', 'asc', 'max']
-    const after = isAfter ? sql` and id ${sign} ${integer('afterId')}` : ''
+    const after = isAfter ? sql` and id ${sign} ${named('afterId', idType())}` : ''
     const skip = isAfter ? '' : sql` offset ${integer('skip')}`
     const rows = sql`select id, ${json} as _row from ${rowsFrom} where ${source.inTime ?? 'true'}${after}
       order by id ${direction} limit ${integer('shown')}${skip}`
@@ -320,7 +322,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   /** The first rows of some ids until they have `$bytes`, each a line; and the ids of the others. */
   const part = (order: Order): Knex.Raw => {
     const by = orderBy(order, '_k')
-    const given = knex.raw(dialect.isIn, [named('ids', dialect.typeOf(findField(resource, 'id'), true))])
+    const given = knex.raw(dialect.isIn, [named('ids', idType(true))])
     const rows = sql`select id, ${key(order)} as _k, ${source.size} as _size from ${from} as _t where id ${given}`
     const sized = `select *, sum(_size) over (order by ${by} rows unbounded preceding) - _size as _before from _rows`
     return sql`with _rows as materialized (${rows}), _sized as materialized (${sized}),
@@ -359,7 +361,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       )
       return kindOf(field.kind).isText ? `substr(${value}, 1, ${excerptLength})` : value
     })
-    const isIn = knex.raw(dialect.isIn, [named('ids', dialect.typeOf(findField(resource, 'id'), true))])
+    const isIn = knex.raw(dialect.isIn, [named('ids', idType(true))])
     return sql`select ${['id', ...values].join(', ')} from ${from} as _t where id ${isIn}`
   }
 
@@ -382,7 +384,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   const countAll = `(select count(*) from ${from} as _t)`
   return {
     /** The version and the JSON of the row with `$id`. */
-    row: compile(sql`select ${version}, ${dialect.bytes(json)} from ${rowsFrom} where id = ${integer('id')}`),
+    row: compile(sql`select ${version}, ${dialect.bytes(json)} from ${rowsFrom} where id = ${named('id', idType())}`),
     /** How many rows the table has. */
     count: compile(sql`select ${state ? `coalesce((select total from (${state}) as _state), ${countAll})` : countAll}`),
     /** How many rows each condition and the search find, up to `maxProbed`, if there is a choice between them. */

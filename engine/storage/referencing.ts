@@ -1,8 +1,15 @@
 /** What a delete does to other rows: those that reference its row, or a row that is deleted with it, at any level. */
 import type { Knex } from 'knex'
 import type { OnDelete } from '../descriptor/fields.js'
-import type { RowId } from '../descriptor/integers.js'
-import { currentStamps, maxOtherRows, type Registry, type Resource, referencesTo } from '../descriptor/registry.js'
+import {
+  currentStamps,
+  idField,
+  maxOtherRows,
+  type Registry,
+  type Resource,
+  type RowId,
+  referencesTo,
+} from '../descriptor/registry.js'
 import { compile, parameter, type Statement } from './bindings.js'
 import type { Dialect } from './dialect.js'
 import { boundValue, escapedName, findField } from './schema.js'
@@ -46,14 +53,16 @@ export const referrersTo = (
   writeSql: WriteSql,
 ): (() => Referrer[]) => {
   const { path } = resource
-  const idsType = typeOf(findField(resource, 'id'), true)
-  const ids = parameter(knex, '$ids', idsType)
-  const deleted = parameter(knex, '$deleted', idsType)
   const statement = (sql: string, ...bindings: Knex.Raw[]) => compile(knex.raw(sql, bindings as never))
 
   const referrer = (target: string, resource: Resource, field: string, onDelete: OnDelete) => {
     const table = escapedName(resource.table)
     const column = (name: string) => escapedName(findField(resource, name).column)
+    // The references have the kind of the ids that they reference.
+    const ids = parameter(knex, '$ids', typeOf(findField(resource, field), true))
+    const [own, deleted] = ['$ids', '$deleted'].map((name) =>
+      parameter(knex, name, typeOf(idField(resource), true)),
+    ) as [Knex.Raw, Knex.Raw]
     const [others, given] =
       onDelete === 'cascade' ? ['', [ids]] : [` and not (${column('id')} ${isIn})`, [ids, deleted]]
     const where = `where ${column(field)} ${isIn}${others}`
@@ -68,7 +77,7 @@ export const referrersTo = (
       find: statement(`select ${column('id')} from ${table} ${where} limit ${maxFound}`, ...given),
       count: statement(`select count(*) from ${table} ${where}`, ...given),
       ...(onDelete === 'cascade' && {
-        remove: statement(`delete from ${table} where ${column('id')} ${isIn}`, ids),
+        remove: statement(`delete from ${table} where ${column('id')} ${isIn}`, own),
       }),
       ...(onDelete === 'set null' && {
         clear: statement(clear, ...stamps.map((name) => parameter(knex, name)), ...given),
@@ -112,7 +121,7 @@ export interface Referenced {
 
 /** Walks the references to a row; stops after the level with more rows than a delete may concern. */
 export function* findReferencing(referrers: readonly Referrer[], path: string, id: RowId): Walk<Referenced> {
-  // By resource, as text: the drivers do not agree on the type of an id.
+  // By resource, as text, whatever the kind of the id.
   const deleted = new Map([[path, new Set([String(id)])]])
   const changed: typeof deleted = new Map()
   const counts = new Map<Referrer, number>()

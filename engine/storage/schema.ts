@@ -1,25 +1,32 @@
 /** The tables of a registry, as SQL: columns, foreign keys, unique and filter indexes. */
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
-import { type Column, type KindSpec, kindOf } from '../descriptor/kinds.js'
+import { type Column, type Kind, type KindSpec, kindOf } from '../descriptor/kinds.js'
 import { keyLength } from '../descriptor/listQuery.js'
-import { type Field, type GivenValue, orderedFields, type Registry, type Resource } from '../descriptor/registry.js'
+import {
+  type Field,
+  type GivenValue,
+  idField,
+  orderedFields,
+  type Registry,
+  type Resource,
+} from '../descriptor/registry.js'
 import type { ColumnDefinition, ForeignKey } from './migration/catalogue.js'
 import type { StoredRow } from './storage.js'
 
 export interface SchemaDialect {
   readonly knex: Knex
   columnOf(spec: KindSpec): Column
-  /** The type of `id`, with the primary key and how ids are assigned. */
-  readonly idType: string
+  /** The columns of a new table for ids of a kind, with the primary key and how ids are assigned. */
+  idColumns(kind: Kind): string
   /** Whether a foreign key is a part of its column, or is added once all tables exist. */
   readonly hasInlineForeignKeys: boolean
   /** A field as a key of a unique index. */
   uniqueKey(field: Field): string | Knex.Raw
   /** The columns of a filter's index, and the rows it leaves out. */
-  filterIndex(field: Field): { columns: readonly string[]; predicate?: Knex.QueryBuilder }
+  filterIndex(field: Field, resource: Resource): { columns: readonly string[]; predicate?: Knex.QueryBuilder }
   /** The columns of the index for an order by a field, and for bounds of it. */
-  orderIndex(field: Field): readonly (string | Knex.Raw)[]
+  orderIndex(field: Field, resource: Resource): readonly (string | Knex.Raw)[]
 }
 
 export interface ObjectName {
@@ -117,9 +124,10 @@ const fieldDefinition = (dialect: SchemaDialect, registry: Registry, field: Fiel
   return columnDefinition({ name, type: column.type, isNotNull, foreignKey }, defaultSql)
 }
 
-export const createTable = (dialect: SchemaDialect, registry: Registry, { table, fields }: Resource): string => {
+export const createTable = (dialect: SchemaDialect, registry: Registry, resource: Resource): string => {
+  const { table, fields } = resource
   const others = fields.filter(({ name }) => name !== 'id').map((field) => fieldDefinition(dialect, registry, field))
-  return `create table ${quoted(table)} (${[`"id" ${dialect.idType}`, ...others].join(', ')})`
+  return `create table ${quoted(table)} (${[dialect.idColumns(idField(resource).kind), ...others].join(', ')})`
 }
 
 /** Adds the column that a descriptor has gained; a required one gets its default in every row. */
@@ -178,11 +186,11 @@ export const resourceIndexes = (
     return { ...index, unique: names }
   })
   const filters = resource.fields.filter(isSearched).map((field) => {
-    const { columns, ...options } = dialect.filterIndex(field)
+    const { columns, ...options } = dialect.filterIndex(field, resource)
     return makeIndex(dialect, resource, `filter_${field.name}`, (table, name) => table.index(columns, name, options))
   })
   const orders = orderedFields(resource).map((field) => {
-    const keys = dialect.orderIndex(field) as string[]
+    const keys = dialect.orderIndex(field, resource) as string[]
     return makeIndex(dialect, resource, `order_${field.name}`, (table, name) => table.index(keys, name))
   })
   return [...unique, ...filters, ...orders]

@@ -1,8 +1,7 @@
 /** The storage interface that the rest of the engine uses, the same for every database. */
-import type { RowId } from '../descriptor/integers.js'
 import type { KindSpec } from '../descriptor/kinds.js'
 import type { ListQuery, Position, Selection } from '../descriptor/listQuery.js'
-import { managedResources, type Registry, type Resource, type RowValues } from '../descriptor/registry.js'
+import { managedResources, type Registry, type Resource, type RowId, type RowValues } from '../descriptor/registry.js'
 import type { Referenced } from './referencing.js'
 import type { Conflict, Outcome, Write } from './write.js'
 
@@ -60,7 +59,7 @@ export interface Table {
   /** The most frequent values of some fields among the matching rows, or among the first of them. */
   valueCounts(selection: Selection, fields: readonly string[], size: CountSize, caller?: Caller): Promise<ValueCounts>
   /** Some fields of the rows with these ids, long texts truncated. */
-  excerpts(ids: readonly number[], fields: readonly string[]): Promise<readonly RowValues[]>
+  excerpts(ids: readonly RowId[], fields: readonly string[]): Promise<readonly RowValues[]>
   /** The row with this id, where there is one; its tag is its own. */
   get(id: RowId, caller?: Caller): Promise<CachedBody | undefined>
   /** Whether a write with this idempotency key was made in the last 24 hours. */

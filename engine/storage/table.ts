@@ -2,7 +2,14 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { ParameterValue } from '../descriptor/kinds.js'
 import { type ListQuery, type Position, selectionKey } from '../descriptor/listQuery.js'
-import type { Registry, Resource, RowValues, Value } from '../descriptor/registry.js'
+import {
+  idField,
+  type Registry,
+  type Resource,
+  type RowId,
+  type RowValues,
+  type Value,
+} from '../descriptor/registry.js'
 import { toBuffer } from './bindings.js'
 import { changedTables, type TableChecks } from './changedTables.js'
 import { parseConflicts } from './conflicts.js'
@@ -67,6 +74,9 @@ const resourceTable = (
   const isIndexed = (text: string) => source.candidates?.(text) !== undefined
   const column = (name: string) => dialect.columnOf(findField(resource, name))
   const bound = (name: string, value: unknown) => boundValue(column(name), value)
+  const { kind: idKind } = idField(resource)
+  /** The id as it is bound: only an integer is no text. */
+  const boundId = (id: RowId): unknown => (idKind === 'integer' ? BigInt(id) : id)
   // Nothing tells whether a table without a version has changed, so nothing that was read before is used again.
   const version = async (): Promise<string> => (await runner.version?.()) ?? randomUUID()
   const tagOf = (found: string): string => `${shape}${found}`
@@ -81,9 +91,9 @@ const resourceTable = (
     ...(search && dialect.searchValues(search)),
   })
   const afterValues = ({ order: { field } }: Plan, after: Position | undefined): Values | undefined =>
-    after && { afterId: after.id, afterValue: after.value === null ? null : bound(field, after.value) }
+    after && { afterId: boundId(after.id), afterValue: after.value === null ? null : bound(field, after.value) }
   const toPosition = ({ order: { field } }: Plan, id: Cell | undefined, key: Cell | undefined): Position => ({
-    id: BigInt(String(id)),
+    id: String(id),
     value:
       field === 'id' || key === null || key === undefined ? null : (readValue(column(field), key) as ParameterValue),
   })
@@ -117,7 +127,7 @@ const resourceTable = (
   const readPart =
     ({ order }: Plan, caller: Caller | undefined) =>
     async (ids: readonly string[]): Promise<Part> => {
-      const values = { ids: dialect.bindList(ids.map(BigInt)), bytes: partBytes }
+      const values = { ids: dialect.bindList(ids.map(boundId)), bytes: partBytes }
       const [row] = await runner.read(statements.part(order), values, { caller, isBegun: true })
       const json = toBuffer(row?.[0])
       return { lines: json.length > 0 ? Buffer.concat([json, Buffer.from('\n')]) : json, left: toIds(row?.[1]) }
@@ -128,7 +138,7 @@ const resourceTable = (
     if (strategy !== 'all' || order.field !== 'id' || !ids || offset === 0n) return undefined
     const [first, last] = ids
     const id = order.descending ? last - offset + 1n : first + offset - 1n
-    return { id: clampedInteger(id), value: null }
+    return { id: String(clampedInteger(id)), value: null }
   }
 
   const readPage = async (
@@ -246,10 +256,14 @@ const resourceTable = (
       return { rows: Number(total?.[2]), values }
     },
     async excerpts(ids, fields) {
-      const rows = await runner.read(statements.excerpts(fields), { ids: dialect.bindList(ids) }, { isShort: true })
+      const rows = await runner.read(
+        statements.excerpts(fields),
+        { ids: dialect.bindList(ids.map(boundId)) },
+        { isShort: true },
+      )
       return rows.map(([id, ...values]): RowValues => {
         const read = fields.map((name, n) => [name, readValue(column(name), values[n] ?? null) as Value])
-        return { ...Object.fromEntries(read), id: Number(id) }
+        return { ...Object.fromEntries(read), id: String(id) }
       })
     },
     async get(id, caller) {
@@ -257,7 +271,7 @@ const resourceTable = (
       const entry = runner.version && (await cached('get', key))
       if (entry) return withOwnTag(entry.body)
       const [row] = await timed('get', { cache: 'miss' }, () =>
-        runner.read(statements.row, { id }, { caller, isShort: true }),
+        runner.read(statements.row, { id: boundId(id) }, { caller, isShort: true }),
       )
       if (!row) return undefined
       const body = toBuffer(row[1])
@@ -300,7 +314,7 @@ export const resourceTables = (registry: Registry, database: Tables) => {
       const source = sourceAt(resource.path)
       const statements = readStatements(dialect, source)
       const unwatched = database.runner(resource)
-      const runner = changed.watch(resource, unwatched, () => unwatched.read(statements.row, { id: 0 }))
+      const runner = changed.watch(resource, unwatched, () => unwatched.read(statements.row, { id: null }))
       const writes = writePlanner(dialect, registry, source, sourceAt, {
         read: statements.row,
         ...database.writeOptions(resource),

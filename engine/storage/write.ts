@@ -1,8 +1,7 @@
 /** A change of one row: as data, as statements, and as the steps that make it, the same for every kind of write and every database. */
 import { createHash } from 'node:crypto'
 import type { OnDelete } from '../descriptor/fields.js'
-import { exactInteger, type RowId } from '../descriptor/integers.js'
-import type { Registry, RowValues } from '../descriptor/registry.js'
+import { idField, type Registry, type RowId, type RowValues } from '../descriptor/registry.js'
 import { buildOnce, compile, parameter, type Statement, sqlTag, toBuffer } from './bindings.js'
 import { conflictsQuery, parseConflicts } from './conflicts.js'
 import type { Cell, Dialect, Source } from './dialect.js'
@@ -73,9 +72,9 @@ export const rowTag = (body: Uint8Array): string => createHash('sha256').update(
 
 /** Where and how idempotency keys are stored, if they are. */
 export interface KeyStatements {
-  /** The digest, id and body that were stored with `$key`. */
+  /** The digest and the body that were stored with `$key`. */
   readonly find: Statement
-  /** Stores `$key` and `$digest`, with the `id` and `body` of the row. */
+  /** Stores `$key` and `$digest`, with the `body` of the row. */
   readonly store: Statement
   /** Deletes the keys that have expired, unless the database does so itself. */
   readonly prune?: Statement
@@ -111,15 +110,21 @@ export class RowRefused extends Error {
   }
 }
 
-const replayed = ([digest, id, body]: readonly unknown[], given: IdempotencyKey): Outcome<Cell> =>
-  digest === given.digest ? { id: exactInteger(String(id)), body: body as Cell, replayed: true } : { mismatch: true }
+/** The id in the JSON of a row; of an empty body, after a delete, none. */
+const idIn = (body: Cell): RowId => {
+  const { id } = JSON.parse(String(toBuffer(body)) || '{}') as { id?: RowId | number }
+  return String(id ?? '')
+}
 
-/** What a create in one statement returns: conflicts, id and JSON of the new row, and digest, id and JSON of an earlier one with its key. */
+const replayed = ([digest, body]: readonly unknown[], given: IdempotencyKey): Outcome<Cell> =>
+  digest === given.digest ? { id: idIn(body as Cell), body: body as Cell, replayed: true } : { mismatch: true }
+
+/** What a create in one statement returns: conflicts, id and JSON of the new row, and digest and JSON of an earlier one with its key. */
 const createdBy = (row: readonly unknown[], given: IdempotencyKey | undefined): Outcome<Cell> => {
   const [conflicts, id, body, ...stored] = row
   if (given && stored[0]) return replayed(stored, given)
   if (conflicts) return { conflicts: parseConflicts(conflicts) }
-  return { id: exactInteger(String(id)), body: body as Cell, replayed: false }
+  return { id: String(id), body: body as Cell, replayed: false }
 }
 
 /** Makes a write within a transaction; throws if the database refuses it. */
@@ -146,10 +151,10 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
     if (isPrevented) return { referencing }
     for (const query of changes) yield query
   }
-  let [id, body]: [RowId | undefined, Cell] = [given, kind === 'delete' ? '' : before]
+  let [id, body]: [Cell | undefined, Cell] = [given, kind === 'delete' ? '' : before]
   if (Number(isChanged) === 1) {
     const [made] = yield plan.change
-    id ??= exactInteger(String(made?.[0]))
+    id ??= made?.[0] as Cell
     if (kind !== 'delete') {
       const [row] = yield { statement: plan.read, values: { id } }
       if (!row) throw new RowRefused('the row would not be one of the view')
@@ -159,9 +164,9 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   if (key) {
     const { prune, store } = key.statements
     if (prune) yield { statement: prune, values: {} }
-    yield { statement: store, values: { ...keyValues, id, body } }
+    yield { statement: store, values: { ...keyValues, body } }
   }
-  return { id: id as RowId, body, replayed: false }
+  return { id: String(id), body, replayed: false }
 }
 
 export interface WriteOptions {
@@ -190,7 +195,7 @@ export const writePlanner = (
   const table = escapedName(resource.table)
   const column = (name: string) => escapedName(findField(resource, name).column)
   const named = (name: string, type?: string) => parameter(knex, name, type)
-  const rowId = named('id', 'bigint')
+  const rowId = named('id', dialect.typeOf(idField(resource)))
   const written = (name: string) => knex.raw(source.write(name), [named(name)])
   const json = dialect.bytes(dialect.rowJson(resource))
   // The database sets a managed field without a value.

@@ -201,7 +201,7 @@ test('the examples are real responses', async () => {
       openapi.paths[`/v1/${path}${suffix}`][method].responses['200'].content['application/json'].example
     assert.equal((await get(`/v1/${path}?limit=1`)).body, example('get'))
     const row = example('get', '/{item_id}')
-    assert.equal((await get(`/v1/${path}/${row.id}`)).body, row)
+    assert.equal((await get(`/v1/${path}/${encodeURIComponent(row.id)}`)).body, row)
   }
 })
 

@@ -41,9 +41,9 @@ const bounds = '-9007199254740991 and 9007199254740991'
 const tableNames =
   'at most 60 lower-case letters, digits and underscores, such as "books", and must not begin with sqlite_, pg_ or registry_'
 
-const kinds = 'text(), integer(), number(), boolean(), date(), timestamp()'
+const kinds = 'text(), integer(), number(), boolean(), date(), timestamp(), uuid(), decimal(), json()'
 const optionList =
-  'about, label, example, default, managed, onUpdate, redacted, sort, column, renamedFrom, filter, range'
+  'about, label, example, default, managed, onUpdate, redacted, column, renamedFrom, filter, range, sort'
 const throwing = (thrown: unknown) => () => {
   throw thrown
 }

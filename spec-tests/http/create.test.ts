@@ -1,11 +1,11 @@
 /** Creates of every resource that allows them: each rule for each field, and that a rejected create stores nothing. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { isValueOf, kindOf } from '../../engine/descriptor/kinds.js'
+import { type IdKind, isValueOf, kindOf } from '../../engine/descriptor/kinds.js'
 import { editDistance } from '../../engine/descriptor/nearest.js'
 import { type Field, isMandatory, type Resource, type Value, writableFields } from '../../engine/descriptor/registry.js'
 import { findViolation } from '../../engine/descriptor/valueRules.js'
-import { wrongLiterals } from '../../support/samples.js'
+import { missingIds, wrongLiterals } from '../../support/samples.js'
 import { freshBodies } from '../support/freshBodies.js'
 import { startService } from '../support/service.js'
 import { registry, testedResources } from '../support/tested.js'
@@ -52,8 +52,8 @@ const stored = async (resource: Resource, body: unknown) => {
   const response = await create(resource.path, body)
   assert.is(response.status, 201, response.text)
   const { id } = response.body
-  assert.is(response.headers.location, `/api/v1/${resource.path}/${id}`)
-  assert.equal((await get(`/v1/${resource.path}/${id}`)).body, response.body)
+  assert.is(response.headers.location, `/api/v1/${resource.path}/${encodeURIComponent(id)}`)
+  assert.equal((await get(`/v1/${resource.path}/${encodeURIComponent(id)}`)).body, response.body)
   return response.body
 }
 
@@ -176,10 +176,11 @@ for (const resource of testedResources.filter((one) => one.create)) {
     })
   }
 
-  for (const { name } of fields.filter((field) => field.references)) {
+  for (const { name, kind } of fields.filter((field) => field.references)) {
     test(`${name} must reference an existing row`, async () => {
       const body = await freshBody(resource)
-      const bodies = some([987654321, 0, -1], 1).map((id) => ({ ...body, [name]: id }))
+      const ids = [missingIds[kind as IdKind], ...(kind === 'integer' ? [0, -1] : [])]
+      const bodies = some(ids, 1).map((id) => ({ ...body, [name]: id }))
       await onlyIssue(resource, name, 'reference', ...bodies)
     })
   }
@@ -226,7 +227,10 @@ for (const resource of testedResources.filter((one) => one.create)) {
     const wrong = Object.fromEntries(
       fields
         .filter(({ kind }) => kind !== 'json')
-        .map((field) => [field.name, field.references ? 987654321 : field.kind === 'text' ? 5 : 'x']),
+        .map((field) => [
+          field.name,
+          field.references ? missingIds[field.kind as IdKind] : field.kind === 'text' ? 5 : 'x',
+        ]),
     )
     const unknown = unknownName('unknown_field')
     const [issues = []] = await rejected(resource, { ...wrong, [unknown]: 1 })

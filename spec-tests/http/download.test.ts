@@ -8,7 +8,7 @@ import { defaultListQuery } from '../../engine/descriptor/listQuery.js'
 import type { Registry, Resource, RowValues, Value } from '../../engine/descriptor/registry.js'
 import { toCsv } from '../../engine/storage/csv.js'
 import { openStorage } from '../../engine/storage/open.js'
-import { publicRow } from '../../support/samples.js'
+import { byId, publicRow } from '../../support/samples.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, server } from '../support/database.js'
 import { resourceIn } from '../support/registryFrom.js'
@@ -43,12 +43,16 @@ const parseCsv = (body: string): (string | null)[][] => {
 
 const tableOf = ({ fields }: Resource, rows: readonly RowValues[]) => {
   const names = fields.map(({ name }) => name)
-  return [names, ...rows.map((row) => names.map((name) => (row[name] === null ? null : String(row[name]))))]
+  const cell = (value: Value) => (value === null || typeof value !== 'object' ? value : JSON.stringify(value))
+  return [
+    names,
+    ...rows.map((row) => names.map((name) => (row[name] === null ? null : String(cell(row[name] ?? null))))),
+  ]
 }
 
 for (const resource of testedResources) {
   const path = `/api/v1/${resource.path}`
-  const rows = resource.demo.map((row) => publicRow(resource, row)).sort((a, b) => Number(a['id']) - Number(b['id']))
+  const rows = resource.demo.map((row) => publicRow(resource, row)).sort(byId)
 
   test(`${resource.path}: NDJSON and CSV have all rows in order of id, whatever limit and offset say`, async () => {
     const lines = await send(`${path}?limit=1&offset=2`, ndjson)

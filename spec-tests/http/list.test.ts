@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { parseInteger } from '../../engine/descriptor/integers.js'
 import { type Field, filterFields } from '../../engine/descriptor/registry.js'
 import { sampleValue } from '../../engine/descriptor/samples.js'
-import { publicRow } from '../../support/samples.js'
+import { byId, publicRow } from '../../support/samples.js'
 import { startService } from '../support/service.js'
 import { testedResources } from '../support/tested.js'
 
@@ -32,7 +32,7 @@ const someFilter = (field: Field): string => `&${field.name}=${encodeURIComponen
 for (const resource of testedResources) {
   const test = suite(`list ${resource.path}`)
   const path = `/v1/${resource.path}`
-  const rows = resource.demo.map((row) => publicRow(resource, row)).sort((a, b) => Number(a['id']) - Number(b['id']))
+  const rows = resource.demo.map((row) => publicRow(resource, row)).sort(byId)
 
   test('pages: the rows by id, with all fields in order, and their total', async () => {
     for (const query of pages) {
@@ -62,10 +62,12 @@ for (const resource of testedResources) {
 
   test('each row alone, as the list has it, also without its body; unknown and malformed ids', async () => {
     for (const row of rows.slice(0, 20)) {
-      const { status, body } = await get(`${path}/${row['id']}`)
+      const { status, body } = await get(`${path}/${encodeURIComponent(String(row['id']))}`)
       assert.equal([status, body], [200, row])
     }
-    const { status, text } = await send(`/api${path}/${rows[0]?.['id']}`, { method: 'HEAD' })
+    const { status, text } = await send(`/api${path}/${encodeURIComponent(String(rows[0]?.['id']))}`, {
+      method: 'HEAD',
+    })
     assert.equal([status, text], [200, ''])
     for (const id of ['987654321', 'abc']) await expectUnknown(path, id)
     await expectMalformed(path, '%FF')

@@ -322,13 +322,13 @@ test('onDelete: a start changes what a delete does, and other changes keep it', 
     const storage = await open(registry, url)
     const [teams, members] = registry as [Resource, Resource]
     for (const { id } of await storage.rows(members, undefined, 10))
-      await storage.table(members).write({ kind: 'delete', id: Number(id) })
+      await storage.table(members).write({ kind: 'delete', id: String(id) })
     const id = steps.findIndex(([one]) => one === registry) + 1
     await storage.fill([
       { resource: teams, rows: [{ id, name: 'Red' }] },
       { resource: members, rows: [{ name: 'Ana', team_id: id }] },
     ])
-    const outcome = await storage.table(teams).write({ kind: 'delete', id })
+    const outcome = await storage.table(teams).write({ kind: 'delete', id: String(id) })
     const left = (await servedRows(storage, members)).map((row) => row['team_id'])
     assert.equal('referencing' in outcome ? 'referenced' : left, after)
     await storage.close()

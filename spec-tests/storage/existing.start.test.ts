@@ -112,7 +112,7 @@ test('a view is served, and its rows can be changed only where the database can'
     const writable = await open(updated, database.url)
     const outcome = await writable
       .table(updated[0] as never)
-      .write({ kind: 'update', id: 2, values: { name: 'Bert' }, stamps: {} })
+      .write({ kind: 'update', id: '2', values: { name: 'Bert' }, stamps: {} })
     assert.is('body' in outcome && String(outcome.body), '{"id":2,"name":"Bert"}')
     await writable.close()
   }
@@ -138,9 +138,9 @@ if (server) {
       { mood: null, made: 2001, tags: null },
     ])
     assert.ok(
-      'body' in (await table.write({ kind: 'update', id: 2, values: { mood: 'sad', tags: '{c}' }, stamps: {} })),
+      'body' in (await table.write({ kind: 'update', id: '2', values: { mood: 'sad', tags: '{c}' }, stamps: {} })),
     )
-    const wrong = await table.write({ kind: 'update', id: 2, values: { mood: 'odd' }, stamps: {} })
+    const wrong = await table.write({ kind: 'update', id: '2', values: { mood: 'odd' }, stamps: {} })
     assert.ok('refused' in wrong && wrong.refused.reason.includes('mood'))
     await storage.close()
     const isThere = await database.run(`select 1 from pg_available_extensions where name = 'postgres_fdw'`)
@@ -169,7 +169,7 @@ if (server) {
     await database.run(`grant delete on "People" to ${role}`)
     const registry = person({ delete: true })
     const storage = await open(registry, address)
-    assert.ok('body' in (await storage.table(registry[0] as never).write({ kind: 'delete', id: 2 })))
+    assert.ok('body' in (await storage.table(registry[0] as never).write({ kind: 'delete', id: '2' })))
     await storage.close()
   })
 } else {

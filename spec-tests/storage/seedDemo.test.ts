@@ -53,7 +53,7 @@ test('the rows are loaded with their ids, and the next row gets the next one', a
   const stored = await storage.rows(books, 0, 10)
   assert.is(JSON.stringify(stored.map(({ id, sequel_id }) => [id, sequel_id])), '[[2,null],[3,5],[5,3]]')
   const created = await storage.table(books).write(insertion(newRow(books, { title: 'Fourth', author_id: 1 })))
-  assert.is('id' in created && created.id, 6)
+  assert.is('id' in created && created.id, '6')
   await storage.close()
 })
 

@@ -66,7 +66,7 @@ test('an update returns the row as triggers of other programs have left it', () 
     }
     const table = storage.table(docs)
     const outcome = server
-      ? await table.write({ kind: 'update', id: 1, values: { name: 'b' }, stamps: {} })
+      ? await table.write({ kind: 'update', id: '1', values: { name: 'b' }, stamps: {} })
       : await table.write({ kind: 'insert', values: { name: 'b', digest: null } })
     assert.match('body' in outcome ? String(outcome.body) : '', '"digest":"by a trigger"')
   }))
@@ -108,9 +108,9 @@ if (server) {
     }
     await withStorage(registry, prepare, async (storage) => {
       const table = storage.table(registry[0])
-      const outcome = await table.write({ kind: 'update', id: 1, values: { name: 'gone' }, stamps: {} })
+      const outcome = await table.write({ kind: 'update', id: '1', values: { name: 'gone' }, stamps: {} })
       assert.equal(outcome, { refused: { column: undefined, reason: 'the row would not be one of the view' } })
-      assert.match(String((await table.get(1))?.body), '"name":"a"')
+      assert.match(String((await table.get('1'))?.body), '"name":"a"')
     })
   })
 

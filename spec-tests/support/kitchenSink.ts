@@ -181,6 +181,28 @@ const descriptors = {
     },
     required: ['tag', 'price', 'settings'],
   },
+  'sink-orders': {
+    about: 'Ids that are UUIDs, and references by them.',
+    id: 'uuid',
+    fields: {
+      title: text({ sort: true }),
+      parent_id: uuid({ references: 'sink-orders', onDelete: 'cascade', filter: true }),
+      place: text({ references: 'sink-places', onDelete: 'set null', filter: true }),
+      total: decimal({ digits: 10, places: 2, range: true }),
+      changed: timestamp({ managed: now, onUpdate: now }),
+    },
+    required: ['title'],
+  },
+  'sink-places': {
+    about: 'Ids that clients choose.',
+    id: 'text',
+    fields: {
+      title: text({ filter: true, sort: true }),
+      next: text({ references: 'sink-places', filter: true }),
+      visits: integer({ range: true, sort: true }),
+    },
+    required: ['title'],
+  },
   'sink-taps': {
     about: 'Every option at once.',
     fields: {

@@ -209,7 +209,7 @@ export const writeForm = (root) => {
       // A token that is refused tells nothing about an earlier attempt with the same key.
       if (status !== 401) unsettled = status >= 500 ? { key, body } : undefined
       if (response.ok) {
-        const page = `${form.getAttribute('data-done')}${method === 'POST' ? result.id : ''}`
+        const page = `${form.getAttribute('data-done')}${method === 'POST' ? encodeURIComponent(result.id) : ''}`
         await finish(page, form.getAttribute('data-message'), method === 'POST' && location.href)
       } else if (status !== 412) showError(form, method, status, result.error)
       else if (method === 'PATCH') await merge(form, read)

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex'
 import { type KindSpec, kindOf } from '../../descriptor/kinds.js'
 import { didYouMean } from '../../descriptor/nearest.js'
-import type { Field, GivenValue, Registry, Resource } from '../../descriptor/registry.js'
+import { type Field, type GivenValue, idField, type Registry, type Resource } from '../../descriptor/registry.js'
 import { findViolation } from '../../descriptor/valueRules.js'
 import { boundValue, constantDefault, findField, resourceAt, resourceIndexes, wantedForeignKey } from '../schema.js'
 import { type CatalogueColumn, type CatalogueTable, type ColumnDefinition, findColumn } from './catalogue.js'
@@ -251,6 +251,20 @@ export const compareTable = async (
     const advice = `If "${former}" has the right values, drop the others and rename it: ${applyCommand(approval)}. Otherwise remove renamedFrom.`
     add(message, advice, name, approval)
     return false
+  }
+
+  const { kind: idKind } = idField(resource)
+  const storedIds = findColumn(current, 'id')?.kind
+  // SQLite stores UUIDs as texts.
+  const areUuids =
+    storedIds === 'text' && idKind === 'uuid' && (await rows.count((query) => query.whereRaw('length(id) <> 36'))) === 0
+  if (storedIds !== undefined && storedIds !== idKind && !areUuids) {
+    const message = `the ids of its rows are of kind ${storedIds}, but the descriptor says id: '${idKind}'.`
+    add(
+      message,
+      `Ids never change: write id: '${storedIds}', or a table of another name and copy the rows into it.`,
+      'id',
+    )
   }
 
   const shapes = new Map<string, ColumnDefinition>(current.columns.map((from) => [from.name, { ...from, from }]))

@@ -1,5 +1,6 @@
 /** Queries about the rows of a table: how many there are, which ones contradict a descriptor, and what values they have. */
 import type { Knex } from 'knex'
+import { literal } from '../schema.js'
 import type { Execute, MigrationDialect } from './migrationDialect.js'
 
 interface ExampleRows {
@@ -62,7 +63,8 @@ export const splitIntoBatches = async (
   const last = await execute<{ id: string }>(
     `select cast(id as text) as id from (${numbered}) as numbered where n % ${size} = 0 order by n`,
   )
-  const ends = last.map(({ id }) => id)
+  // In quotes, an id of any kind is compared as the column is.
+  const ends = last.map(({ id }) => literal(id))
   const ranges = ends.map((end, n) => (n === 0 ? `id <= ${end}` : `id > ${ends[n - 1]} and id <= ${end}`))
   return [...ranges, `id > ${ends.at(-1)}`]
 }

@@ -48,6 +48,8 @@ declare
   sequence regclass := pg_get_serial_sequence($1::text, 'id');
   last bigint;
 begin
+  -- Ids that are no integers have none.
+  if sequence is null then return; end if;
   execute format('select max(id) from %s where id < ${reservedIds}', $1) into last;
   if last > coalesce(pg_sequence_last_value(sequence), 0) then perform setval(sequence, last); end if;
 end $$`
@@ -71,9 +73,11 @@ begin
     insert into ${changesTable} (name, rows, state)
       select tg_table_name, count(*), ${randomState} from added having count(*) > 0;
     -- A row was inserted with its own id: the sequence continues after it.
-    select max(id) into last from added where id < ${reservedIds};
     sequence := pg_get_serial_sequence(tg_relid::regclass::text, 'id');
-    if last > coalesce(pg_sequence_last_value(sequence::regclass), 0) then perform setval(sequence, last); end if;
+    if sequence is not null then
+      select max(id) into last from added where id < ${reservedIds};
+      if last > coalesce(pg_sequence_last_value(sequence::regclass), 0) then perform setval(sequence, last); end if;
+    end if;
   elsif tg_op = 'DELETE' then
     insert into ${changesTable} (name, rows, state)
       select tg_table_name, -count(*), ${randomState} from removed having count(*) > 0;

@@ -15,6 +15,7 @@ import { openReplicas } from './replicas.js'
 import { hasRight, writeRights } from './rights.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { managedRunner, unmanagedRunner } from './runner.js'
+import { hasSequence } from './schema.js'
 import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
 import { advanceSequence, createStatements, inSequence, keyStatements } from './writes.js'
@@ -91,7 +92,8 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
         await ask(deferReferences)
         for await (const { resource, rows } of batches) {
           await insertRows(ask, resource, rows)
-          if (isPlain(resource as Resource)) await ask(advanceSequence(resource.table))
+          if (isPlain(resource as Resource) && hasSequence(resource as Resource))
+            await ask(advanceSequence(resource.table))
         }
       }),
     stats: () => ({

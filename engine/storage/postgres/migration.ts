@@ -17,6 +17,7 @@ import { runUnprepared } from './run.js'
 import {
   derivedObjects,
   fillSearched,
+  hasSequence,
   isSearchedWrong,
   ownTables,
   plainObjects,
@@ -90,7 +91,7 @@ const withoutDerivedObjects = (
   // No trigger moves the sequence past the ids of the rows.
   async insertRows(resource, rows) {
     await insert(resource, rows)
-    await execute(advanceSequence(resource.table).sql)
+    if (hasSequence(resource)) await execute(advanceSequence(resource.table).sql)
   },
 })
 

@@ -67,6 +67,11 @@ const selected = (field: Field): Knex.Raw => {
 const parsed = (field: Field, text: string | null): StoredRow[string] =>
   field.kind === 'body' ? text : readValue(columnOf(field), text)
 
+const cursorType = (fields: readonly Field[], cursor: string): string => {
+  const field = fields.find(({ name }) => name === cursor)
+  return field && field.kind !== 'body' ? columnOf(field).type : 'text'
+}
+
 export const readRows = async (
   run: Run,
   { table, fields, cursor = 'id' }: CopiedTable,
@@ -74,7 +79,7 @@ export const readRows = async (
   count: number,
 ): Promise<StoredRow[]> => {
   const query = knex(table).select(fields.map(selected) as never[])
-  if (after !== undefined) query.where(cursor, '>', named('after', cursor === 'id' ? 'bigint' : 'text'))
+  if (after !== undefined) query.where(cursor, '>', named('after', cursorType(fields, cursor)))
   const page = knex.raw('? order by ?? limit ?', [query, cursor, named('limit')])
   const rows = await run(prepared(page), { after, limit: count })
   return rows.map((row) => Object.fromEntries(fields.map((field, n) => [field.name, parsed(field, row[n] ?? null)])))

@@ -9,6 +9,7 @@ import { askForUpkeep } from './changeLog.js'
 import type { Connections } from './connections.js'
 import { knex, prepared } from './prepared.js'
 import type { Reads } from './replicas.js'
+import { hasSequence } from './schema.js'
 import { advanceSequence, createWriter } from './writes.js'
 
 /** How often the length of a change log is asked for at most, in milliseconds. */
@@ -92,8 +93,13 @@ export const unmanagedRunner = (
   catalogue: CatalogueTable | undefined,
   { statementMs }: PoolOptions,
 ): Runner => {
-  const { table, existing } = resource
-  const write = createWriter(connections, resource, statementMs, existing ? undefined : advanceSequence(table))
+  const { table } = resource
+  const write = createWriter(
+    connections,
+    resource,
+    statementMs,
+    hasSequence(resource) ? advanceSequence(table) : undefined,
+  )
   return {
     read: async (statement, values, purpose) =>
       (await reads.read(statement, values, { table, ...purpose })) as Cell[][],

@@ -31,7 +31,7 @@ export const createStatements = (
   sources: (path: string) => Source,
 ) => {
   const { resource } = source
-  const fields = resource.fields.filter(({ name }) => name !== 'id')
+  const fields = resource.fields.filter(({ name, managed }) => name !== 'id' || managed !== true)
   const columns = fields.map(({ name }) => name)
   const values = fields.map((field) => named(field.name, columnOf(field).type))
   const conflicts = conflictsQuery(dialect, registry, sources, source)
@@ -43,12 +43,12 @@ export const createStatements = (
     .select('conflicts', '_made.id', '_made.body')
     .from('_conflicts')
     .leftJoin('_made', knex.raw('true'))
-  const key = knex.select(named('$key', 'text'), named('$digest', 'text'), 'id', 'body').from('_made')
+  const key = knex.select(named('$key', 'text'), named('$digest', 'text'), 'body').from('_made')
   return {
     /** Returns the conflicts, or the id and the JSON of the stored row. */
     plain: prepared(created.clone().with('_made', insert(row))),
     /**
-     * Returns the create that the key was stored with: its digest, id and body. If there is none, does the same as above, and stores
+     * Returns the create that the key was stored with: its digest and body. If there is none, does the same as above, and stores
      * the key. Another statement with the same key waits for this one to commit, and then violates the key's unique index.
      */
     withKey: prepared(
@@ -57,7 +57,7 @@ export const createStatements = (
         .withMaterialized('_stored', keys.find)
         .with('_made', insert(row.clone().whereRaw('not exists (select from _stored)')))
         .with('_key', keys.store(key))
-        .select('_stored.digest', '_stored.id', '_stored.body')
+        .select('_stored.digest', '_stored.body')
         .leftJoin('_stored', knex.raw('true')),
     ),
   }
@@ -70,13 +70,7 @@ const expired = knex.raw('key = any(array?)', [keys.expired.clone().select('key'
 export const keyStatements: Required<KeyStatements> = {
   find: prepared(keys.find),
   store: prepared(
-    keys.store(
-      knex.select(
-        ...['$key', '$digest'].map((name) => named(name, 'text')),
-        named('id', 'bigint'),
-        named('body', 'text'),
-      ),
-    ),
+    keys.store(knex.select(...['$key', '$digest'].map((name) => named(name, 'text')), named('body', 'text'))),
   ),
   prune: prepared(keys.expired.clone().where(expired).delete()),
 }

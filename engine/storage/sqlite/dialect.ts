@@ -1,6 +1,6 @@
 /** What SQLite says differently. */
 import type { Field, Resource } from '../../descriptor/registry.js'
-import { searchedFields } from '../../descriptor/registry.js'
+import { idField, searchedFields } from '../../descriptor/registry.js'
 import { compile, parameter } from '../bindings.js'
 import { fold } from '../caseFold.js'
 import type { ColumnSql, Dialect, Source } from '../dialect.js'
@@ -11,7 +11,7 @@ import { joinedText, textSize, unmanagedColumns } from '../unmanaged.js'
 import type { KeyStatements } from '../write.js'
 import { knex } from './knex.js'
 import { jsonList } from './reader.js'
-import { columnOf, isLong, jsonIndex, longRowsIndex, rowJson, searchTable, sortKey } from './schema.js'
+import { columnOf, isLong, jsonIndex, longRowsIndex, rowJson, rowKey, searchTable, sortKey } from './schema.js'
 import { containsSql, isIndexed, searchParameters } from './search.js'
 
 /** Other programs write times as SQLite prints them, unless the column is declared as text. */
@@ -83,14 +83,16 @@ export const managedSource = (resource: Resource): Source => {
     state: `select state as version, rows as total from ${countsTable} where name = '${resource.table}'`,
     candidates: (search) =>
       isIndexed(fold(search))
-        ? knex.raw(`id in (select rowid from ${index} where ${index} match registry_match())`)
+        ? knex.raw(`${rowKey(resource)} in (select rowid from ${index} where ${index} match registry_match())`)
         : undefined,
     isProbed: true,
   }
 }
 
 export const unmanagedSource = (resource: Resource, table: CatalogueTable | undefined): Source => ({
-  ...unmanagedColumns(resource, table, columnSql, (column) => `typeof(${column}) = 'integer'`),
+  ...unmanagedColumns(resource, table, columnSql, (column) =>
+    idField(resource).kind === 'integer' ? `typeof(${column}) = 'integer'` : `${column} is not null`,
+  ),
   text: knex.raw(joinedText(resource)),
   // At random, because the ids may follow any rule.
   inTime: `(random() % ${checkedRows} <> 0 or registry_in_time())`,
@@ -108,6 +110,6 @@ const now = `cast(unixepoch('subsec') * 1000 as integer)`
 
 export const keyStatements = (): KeyStatements => {
   const { find, expired, store } = keyQueries(knex, now)
-  const values = ['$key', '$digest', 'id', 'body'].map((name) => parameter(knex, name))
+  const values = ['$key', '$digest', 'body'].map((name) => parameter(knex, name))
   return { find: compile(find), store: compile(store(knex.select(values))), prune: compile(expired.delete()) }
 }

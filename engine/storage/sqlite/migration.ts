@@ -11,7 +11,7 @@ import { isCompatible, readCatalogue, tableNames } from './catalogue.js'
 import { columnSql } from './dialect.js'
 import { rebuild } from './rebuild.js'
 import { insertRows } from './rows.js'
-import { columnOf, derivedObjects, indexedText, ownTables, schemaDialect, searchTable } from './schema.js'
+import { columnOf, derivedObjects, indexedText, ownTables, rowKey, schemaDialect, searchTable } from './schema.js'
 
 /** SQL in a form that can be compared: SQLite stores the first words in capitals, and names may be quoted. */
 const normalised = (sql: string): string => sql.toLowerCase().replaceAll(/[`"]/g, '')
@@ -22,7 +22,7 @@ const batch = 10_000
 /** Adds the existing rows to the search index, and counts them. */
 const fill = async (execute: Execute, resource: Resource, rows: number): Promise<string[]> => {
   const [table, search] = [quoted(resource.table), searchTable(resource)]
-  const add = `insert into ${search} (rowid, text) select id, ${indexedText(resource)} from ${table}`
+  const add = `insert into ${search} (rowid, text) select ${rowKey(resource)}, ${indexedText(resource)} from ${table}`
   return [
     ...(await splitIntoBatches(execute, table, batch, rows)).map((range) => `${add} where ${range}`),
     // One segment is searched several times as fast as the many that a long fill leaves.

@@ -12,7 +12,7 @@ const rebuilt = 'registry_rebuilt'
 
 const definition = (column: ColumnDefinition): string => {
   const { name, from, convertTo } = column
-  if (name === 'id') return `"id" ${schemaDialect.idType}`
+  if (name === 'id') return schemaDialect.idColumns(from.kind ?? 'integer')
   return columnDefinition(column, from.default === null || convertTo ? undefined : `(${from.default})`)
 }
 
@@ -73,7 +73,7 @@ export const rebuild = (database: Database, current: CatalogueTable, shape: Tabl
   const sql = [
     `drop table if exists ${rebuilt}`,
     `create table ${rebuilt} (${shape.map(definition).join(', ')})`,
-    `insert into ${rebuilt} select ${values.join(', ')} from ${quoted(table)}`,
+    `insert into ${rebuilt} (${shape.map(({ name }) => quoted(name)).join(', ')}) select ${values.join(', ')} from ${quoted(table)}`,
     ...(hasSequence
       ? [
           `delete from sqlite_sequence where name = '${rebuilt}'`,

@@ -64,7 +64,7 @@ const stateReader = ({ database, commits }: Connection, resource: Resource): (()
         const row = preparer(database)(sql).raw().safeIntegers().get() as unknown[] | undefined
         if (!row) throw new TableChanged(`its row in ${countsTable} is missing`)
         const [version, hasLongRows, total, first, last] = row as [string, bigint, bigint, bigint, bigint]
-        const isDense = total > 0n && last - first + 1n === total
+        const isDense = typeof first === 'bigint' && last - first + 1n === total
         state = { version, hasLongRows: hasLongRows === 1n, denseIds: isDense ? [first, last] : undefined }
       } catch (error) {
         throw storageError(error as Error)

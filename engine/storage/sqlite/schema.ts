@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { type Column, columnIn, type KindSpec, servedValue } from '../../descriptor/kinds.js'
-import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
+import { type Field, idField, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
 import { recordTables } from '../migration/descriptorRecord.js'
 import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
@@ -37,15 +37,28 @@ export const columnOf = (spec: KindSpec): Column => columnIn('sqlite', spec)
 export const sortKey = (field: Field, column = quoted(field.name)): string =>
   field.name === 'id' ? column : orderKey(field, columnOf(field), column, 'substr')
 
+/** The integer primary key of a table whose ids are no integers, for its search index; a bare rowid may change. */
+const hiddenKey = 'registry_row'
+
+const hasIntegerIds = (resource: Resource): boolean => idField(resource).kind === 'integer'
+
+/** The column with the number of a row. */
+export const rowKey = (resource: Resource): string => (hasIntegerIds(resource) ? 'id' : hiddenKey)
+
+/** The end of an index in which rows are in order of id: every index of SQLite ends with the number of the row. */
+const idKey = (resource: Resource): string[] => (hasIntegerIds(resource) ? [] : ['id'])
+
 export const schemaDialect: SchemaDialect = {
   knex,
   columnOf,
-  idType: 'integer not null primary key autoincrement',
+  idColumns: (kind) =>
+    kind === 'integer'
+      ? '"id" integer not null primary key autoincrement'
+      : `${hiddenKey} integer not null primary key, "id" text not null unique`,
   hasInlineForeignKeys: true,
   uniqueKey: ({ name }) => name,
-  // Every index of SQLite ends with the id.
-  filterIndex: ({ name }) => ({ columns: [name] }),
-  orderIndex: (field) => [knex.raw(sortKey(field))],
+  filterIndex: ({ name }, resource) => ({ columns: [name, ...idKey(resource)] }),
+  orderIndex: (field, resource) => [knex.raw(sortKey(field)), ...idKey(resource)],
 }
 
 export const ownTables: Readonly<Record<string, OwnTable>> = {
@@ -114,11 +127,12 @@ export const isLong = (resource: Resource): string => `length(cast(${indexedText
 const countTriggers = (resource: Resource): DerivedObject[] => {
   const { table } = resource
   const search = searchTable(resource)
+  const key = rowKey(resource)
   const [before, after] = [indexedText(resource, 'old'), indexedText(resource, 'new')]
-  const find = `insert into ${search} (rowid, text) select new.id, ${after}`
+  const find = `insert into ${search} (rowid, text) select new.${key}, ${after}`
   // The index stores no texts, so a delete gives it the old one.
-  const forget = `insert into ${search} (${search}, rowid, text) select 'delete', old.id, ${before}`
-  const isFoundOtherwise = `where (old.id, ${before}) is not (new.id, ${after})`
+  const forget = `insert into ${search} (${search}, rowid, text) select 'delete', old.${key}, ${before}`
+  const isFoundOtherwise = `where (old.${key}, ${before}) is not (new.${key}, ${after})`
   // A random version, not a counter: after a restore from a backup, an old tag never matches new rows.
   const count = (change: string) =>
     `update ${countsTable} set rows = rows ${change}, state = hex(randomblob(8)) where name = '${table}';`
