@@ -1,0 +1,198 @@
+/** Ids that are UUIDs, or texts that clients choose: what they may be, their order, references, pages, addresses. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { integer, text, uuid } from '../../engine/descriptor/index.js'
+import type { Registry, RowValues } from '../../engine/descriptor/registry.js'
+import { byId } from '../../support/samples.js'
+import { server } from '../support/database.js'
+import { resourceIn } from '../support/registryFrom.js'
+import { startService, type TestClient } from '../support/service.js'
+
+const open = { create: true, update: true, delete: true } as const
+const countries = resourceIn(
+  'countries',
+  { name: text({ sort: true }), rank: integer({ sort: true, range: true, filter: true }) },
+  { id: 'text', required: ['name'], ...open },
+)
+const orders = resourceIn(
+  'orders',
+  { title: text({ sort: true }), country: text({ references: 'countries', filter: true }) },
+  { id: 'uuid', ...open },
+)
+const lines = resourceIn(
+  'lines',
+  {
+    order_id: uuid({ references: 'orders', onDelete: 'cascade', filter: true }),
+    bought_in: text({ references: 'countries', onDelete: 'set null', filter: true }),
+  },
+  open,
+)
+const registry: Registry = [countries, orders, lines]
+
+const issuesOf = ({ body }: { body: { error: { details: { issues: { type: string; loc: string[] }[] } } } }) =>
+  body.error.details.issues.map(({ type, loc }) => [type, ...loc])
+
+const addressOf = (path: string, id: string): string => `${path}/${encodeURIComponent(id)}`
+
+/** Every row of a list, page by page, and how many pages there were. */
+const followed = async ({ send }: TestClient, url: string): Promise<RowValues[]> => {
+  const rows: RowValues[] = []
+  for (let next: string | undefined = url; next !== undefined; ) {
+    const { status, body, headers } = await send(next)
+    assert.is(status, 200, next)
+    rows.push(...body.data)
+    next = /<([^>]*)>; rel="next"/.exec(String(headers['link'] ?? ''))?.[1]
+  }
+  return rows
+}
+
+// biome-ignore format: one list
+const oddIds = [
+  'a/b', 'a b', 'ä', '%', '%2F', '?', '#', '+', '"', '\\', "'", '0', '007', '-1', '1e3', 'new', 'edit', 'filters', 'download.csv', 'null',
+  '\u{1f600}', '\uffee', '\ue000', 'Z', 'a', 'A', '...', ' ', 'x'.repeat(200), '\u{1f600}'.repeat(200), '__proto__', 'id', '1', '10', '9',
+]
+
+for (const [mode, derivedObjects] of server
+  ? ([
+      ['', true],
+      [', without triggers', false],
+    ] as const)
+  : ([['', true]] as const)) {
+  const test = suite(`keys${mode}`)
+  const service = await startService({ registry, explorer: true, derivedObjects })
+  const { get, create, change, remove, send } = service
+
+  test('a text id is any text of 1 to 200 characters, stored and found as it was sent', async () => {
+    for (const id of oddIds) {
+      const { status, headers, body, text: sent } = await create('countries', { id, name: 'Land' })
+      assert.equal([status, body?.id, headers.location], [201, id, `/api/v1/${addressOf('countries', id)}`], sent)
+      const read = await send(String(headers.location))
+      assert.equal([read.status, read.body], [200, body], id)
+      const patched = await change(addressOf('countries', id), { rank: 1 })
+      assert.equal([patched.status, patched.headers['content-location']], [200, headers.location], id)
+      const page = await send(`/explore/countries/rows/${encodeURIComponent(id)}`)
+      assert.is(page.status, 200, `the page of ${id}`)
+    }
+    const { data } = (await get('/v1/countries?limit=200')).body
+    assert.equal(
+      data.map(({ id }: RowValues) => id),
+      oddIds
+        .map((id) => ({ id }))
+        .sort(byId)
+        .map(({ id }) => id),
+    )
+  })
+
+  test('other ids are refused', async () => {
+    const refused: [unknown, string][] = [
+      [undefined, 'missing'],
+      [null, 'missing'],
+      [7, 'string_type'],
+      ['', 'string_too_short'],
+      ['x'.repeat(201), 'string_too_long'],
+      ['\u{1f600}'.repeat(201), 'string_too_long'],
+      ['a\0', 'string_unicode'],
+      ...['.', '..', 'summary', 'import'].map((id): [string, string] => [id, 'reserved']),
+      ['ä', 'unique'],
+    ]
+    for (const [id, type] of refused) {
+      const response = await create('countries', { id, name: 'Land' })
+      assert.is(response.status, 422, String(id))
+      assert.equal(issuesOf(response), [[type, 'body', 'id']], String(id))
+    }
+    assert.equal(issuesOf(await create('orders', { id: '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d' })), [
+      ['extra_forbidden', 'body', 'id'],
+    ])
+    assert.equal(issuesOf(await change('countries/a', { id: 'b' })), [['extra_forbidden', 'body', 'id']])
+    for (const id of ['b', 'x'.repeat(201), 'A%20']) assert.is((await get(`/v1/countries/${id}`)).status, 404, id)
+  })
+
+  test('a text id can be used again after a delete', async () => {
+    assert.is((await create('countries', { id: 'again', name: 'First' })).status, 201)
+    assert.is((await remove('countries/again')).status, 204)
+    assert.is((await get('/v1/countries/again')).status, 404)
+    assert.is((await create('countries', { id: 'again', name: 'Second' })).body.name, 'Second')
+  })
+
+  test('UUIDs are of version 7, in the order in which they were made, and found in any case', async () => {
+    const ids: string[] = []
+    for (let n = 0; n < 30; n++) ids.push((await create('orders', { title: `Order ${n % 3}` })).body.id)
+    for (const id of ids) assert.match(id, /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
+    assert.equal(ids, [...ids].sort())
+    const [first = ''] = ids
+    const upper = await get(`/v1/orders/${first.toUpperCase()}`)
+    assert.equal([upper.status, upper.body.id], [200, first])
+    for (const id of ['1', 'abc', first.slice(1), `${first}0`, first.replaceAll('-', '')])
+      assert.is((await get(`/v1/orders/${id}`)).status, 404, id)
+    assert.equal(
+      (await followed(service, '/api/v1/orders?limit=7')).map(({ id }) => id),
+      ids,
+    )
+  })
+
+  test('pages continue in every order', async () => {
+    for (const path of ['countries', 'orders'])
+      for (const query of [
+        '',
+        '&sort=-id',
+        ...(path === 'orders'
+          ? ['&sort=title', '&sort=-title']
+          : ['&sort=name', '&sort=-rank', '&rank.gte=1&sort=rank', '&q=land']),
+      ]) {
+        const whole = await send(`/api/v1/${path}?limit=200${query}`)
+        const parts = await followed(service, `/api/v1/${path}?limit=7${query}`)
+        assert.equal(parts, whole.body.data, `${path} ${query}`)
+        assert.is(whole.body.meta.total, parts.length)
+        const skipped = await send(`/api/v1/${path}?limit=5&offset=6${query}`)
+        assert.equal(skipped.body.data, whole.body.data.slice(6, 11), `${path} ${query}`)
+      }
+  })
+
+  test('references are checked, filtered, and followed by deletes', async () => {
+    const order = (await create('orders', { title: 'Parent', country: 'ä' })).body
+    const other = (await create('orders', { title: 'Other' })).body
+    const own = (await create('lines', { order_id: order.id.toUpperCase(), bought_in: 'a/b' })).body
+    assert.is(own.order_id, order.id)
+    const kept = (await create('lines', { order_id: other.id, bought_in: 'a/b' })).body
+    assert.equal(
+      issuesOf(await create('lines', { order_id: '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d', bought_in: 'nowhere' })),
+      [
+        ['reference', 'body', 'order_id'],
+        ['reference', 'body', 'bought_in'],
+      ],
+    )
+    assert.equal((await get(`/v1/lines?order_id=${order.id.toUpperCase()}`)).body.data, [own])
+    assert.is((await get('/v1/lines?bought_in.in=a%2Fb&bought_in.in=x')).body.meta.total, 2)
+    assert.is((await get('/v1/lines?order_id.null=true')).body.meta.total, 0)
+    const invalid = await get('/v1/lines?order_id=7')
+    assert.equal([invalid.status, invalid.body.detail[0].type], [422, 'uuid_parsing'])
+    const restricted = await remove(addressOf('countries', 'ä'))
+    assert.equal(
+      [restricted.status, restricted.body.error.details.references],
+      [409, [{ resource: 'orders', field: 'country', count: 1 }]],
+    )
+    assert.is((await remove(`orders/${order.id}`)).status, 204)
+    assert.is((await get(`/v1/lines/${own.id}`)).status, 404)
+    assert.is((await remove(addressOf('countries', 'a/b'))).status, 204)
+    assert.is((await get(`/v1/lines/${kept.id}`)).body.bought_in, null)
+  })
+
+  test('tags and idempotency keys work as with integers', async () => {
+    const headers = { 'idempotency-key': 'create-text' }
+    const body = { id: 'keyed/1', name: 'Once' }
+    const first = await create('countries', body, headers)
+    const again = await create('countries', body, headers)
+    assert.equal([again.status, again.headers.location, again.body], [201, first.headers.location, first.body])
+    const order = await create('orders', { title: 'Once' }, { 'idempotency-key': 'create-uuid' })
+    const replayed = await create('orders', { title: 'Once' }, { 'idempotency-key': 'create-uuid' })
+    assert.equal([replayed.headers.location, replayed.body], [order.headers.location, order.body])
+    const { headers: read } = await get(`/v1/orders/${order.body.id}`)
+    const tag = { 'if-match': String(read['etag']) }
+    assert.is((await change(`orders/${order.body.id}`, { title: 'Changed' }, tag)).status, 200)
+    assert.is((await change(`orders/${order.body.id}`, { title: 'Again' }, tag)).status, 412)
+    const key = { 'idempotency-key': 'delete-text' }
+    for (let n = 0; n < 2; n++) assert.is((await remove(addressOf('countries', 'keyed/1'), key)).status, 204)
+  })
+
+  test.run()
+}
