@@ -1,7 +1,8 @@
 /** The control of a field in the form of a new row, or of one that exists. */
-import { canonicalOf, type Kind, kindOf } from '../descriptor/kinds.js'
+import { canonicalOf, type Kind, type KindEntry, kindOf } from '../descriptor/kinds.js'
 import {
   type Field,
+  type GivenValue,
   isMandatory,
   type Registry,
   type Resource,
@@ -20,9 +21,11 @@ export interface Edited {
   readonly labels: Labels
 }
 
+const presetText = (value: GivenValue): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))
+
 /** The default as it would be stored now; an update has none. */
 const defaultText = ({ default: source }: Field, edited: Edited | undefined): string | undefined =>
-  source === undefined || edited ? undefined : String(typeof source === 'function' ? source() : source)
+  source === undefined || edited ? undefined : presetText(typeof source === 'function' ? source() : source)
 
 const isNeeded = (field: Field, edited: Edited | undefined): boolean => (edited ? field.required : isMandatory(field))
 
@@ -70,6 +73,7 @@ const steps: Partial<Record<Kind, string>> = { number: 'any', timestamp: '0.001'
 /** The value of a control; times have no zone there. */
 const controlValue = ({ kind, redacted }: Field, value: Value): string => {
   if (value === null || redacted) return ''
+  if (kindOf(kind).input === 'textarea') return JSON.stringify(value, null, 2)
   return kindOf(kind).input === 'datetime-local' ? String(value).replace('Z', '') : String(value)
 }
 
@@ -91,6 +95,14 @@ const renderSelect = (field: Field, edited: Edited | undefined, common: Html, va
 const withPicker = (registry: Registry, field: Field, input: Html): Html =>
   html`<span class="with-picker">${input}<input type="${inputType(field)}" class="picker" data-picks="field-${field.name}" tabindex="-1" aria-label="Choose ${fieldTitle(registry, field).toLowerCase()} from a calendar" hidden></span>`
 
+/** How the script writes the value of an input as JSON; by default as a string. */
+const forms: Partial<Record<KindEntry['input'], string>> = {
+  'datetime-local': 'time',
+  number: 'literal',
+  checkbox: 'literal',
+  textarea: 'json',
+}
+
 const renderInput = (registry: Registry, resource: Resource, field: Field, edited: Edited | undefined): Html => {
   const { name, kind, oneOf, format, redacted } = field
   const target = referencedResource(registry, field)
@@ -98,7 +110,7 @@ const renderInput = (registry: Registry, resource: Resource, field: Field, edite
   const stored = edited?.row[name] ?? null
   const text = controlValue(field, stored)
   const value = text !== '' && html` value="${text}"`
-  const json = input === 'datetime-local' ? 'time' : ['number', 'checkbox'].includes(input) ? 'literal' : 'string'
+  const json = forms[input] ?? 'string'
   const common = html`id="field-${name}" name="${name}" data-json="${json}" autocomplete="off" aria-describedby="help-${name} issue-${name}"${isNeeded(field, edited) && html` aria-required="true"`}`
   if (target) {
     const label = text !== '' && edited?.labels(target, stored)
@@ -112,7 +124,7 @@ const renderInput = (registry: Registry, resource: Resource, field: Field, edite
   if (field.filter && kindOf(kind).isText && !isLong(stored))
     return html`<div class="combobox"><input ${common}${value}${placeholder}${ruleAttributes(field)} data-choices="${pageUrl(resource, 'values')}?field=${name}"></div>`
   // A parser drops the first line feed of a textarea.
-  if (isMultiline(resource, field) || isLong(stored))
+  if (input === 'textarea' || isMultiline(resource, field) || isLong(stored))
     return html`<textarea rows="1" ${common}${placeholder}${ruleAttributes(field)}>
 ${text}</textarea>`
   // Without bounds a number is typed as a text: the wheel of a mouse changes the other kind of input.

@@ -14,6 +14,7 @@ const inputJson = ({ type, checked, value, validity, dataset: { json } }) => {
   if (type === 'checkbox') return String(checked)
   if (value === '' && !validity.badInput) return 'null'
   if (json === 'time' && text) return JSON.stringify(`${text.padEnd(19, ':00')}Z`)
+  if (json === 'json') return text
   return json === 'literal' && literal.test(text) ? text : JSON.stringify(value)
 }
 
@@ -67,12 +68,25 @@ const noToken =
   'Enter the write token: only people who have it may write. The operator of this service knows it (API_TOKEN).'
 const wrongToken = 'This is not the write token of this service. Ask its operator, or paste it again without spaces.'
 
-/** Shows every required field that is empty, and then a token that is missing. Returns whether the form can be sent. */
+/** What is wrong with a text that must be JSON; undefined if it is. */
+const jsonError = ({ value, dataset: { json } }) => {
+  try {
+    if (json === 'json' && value !== '') JSON.parse(value)
+  } catch (error) {
+    return error.message
+  }
+}
+
+/** Shows every required field that is empty, what is no JSON, and then a token that is missing. Returns whether the form can be sent. */
 const isComplete = (form, inputs) => {
   const isMissing = ({ type, value, validity, ariaRequired }) =>
     ariaRequired === 'true' && type !== 'checkbox' && value === '' && !validity.badInput
   const title = (input) => form.querySelector(`label[for="${CSS.escape(input.id)}"]`).firstChild.textContent.trim()
   const shown = inputs.filter(isMissing).map((input) => show(input, `${title(input)} is required.`))
+  const wrong = inputs
+    .filter(jsonError)
+    .map((input) => show(input, `${title(input)} is not valid JSON: ${jsonError(input)}.`))
+  shown.push(...wrong)
   if (token === '') shown.push(show(form.querySelector('#token'), noToken))
   shown[0]?.focus()
   return shown.length === 0
