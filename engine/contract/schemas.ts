@@ -92,7 +92,9 @@ const formatDescriptions = {
 /** As text: openapi-typescript makes a property with the keyword `default` mandatory in request bodies. */
 const describeDefault = ({ default: source, required }: Field): string => {
   const value =
-    typeof source === 'function' ? (clocks.get(source)?.description ?? 'computed by the service') : code(typeof source === 'object' ? JSON.stringify(source) : `${source}`)
+    typeof source === 'function'
+      ? (clocks.get(source)?.description ?? 'computed by the service')
+      : code(typeof source === 'object' ? JSON.stringify(source) : `${source}`)
   return `Default: ${value}${required ? ', also for null' : '; null stays null'}.`
 }
 

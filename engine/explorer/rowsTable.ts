@@ -66,10 +66,11 @@ export const rowsTable = (view: TableView, rows: readonly ShownRow[]): Html => {
   const idField = resource.fields.slice(0, 1)
   const digits = Math.max(...rows.map((row) => String(row['id']).length))
   const width = idWidths.find((most) => digits <= most) ?? 16
+  const isCut = digits > width
   const lines = rows.map((row) => {
     const url = rowUrl(resource, String(row['id']))
     const cells = fields.map((field) => renderCell(field, row[field.name] ?? null, { ...view, url }))
-    return html`<tr><th scope="row" class="id number"><a href="${url}">${String(row['id'])}</a></th>${hasLabel && labelCell(view, row, url)}${cells}</tr>`
+    return html`<tr><th scope="row" class="id number"><a href="${url}"${isCut && html` title="${String(row['id'])}"`}>${String(row['id'])}</a></th>${hasLabel && labelCell(view, row, url)}${cells}</tr>`
   })
   const heads = [
     head(view, idField, 'id number'),

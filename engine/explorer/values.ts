@@ -1,5 +1,12 @@
 /** How values are shown: in a table, and on the page of their row. */
-import { type Field, type Resource, type RowValues, searchedFields, type Value } from '../descriptor/registry.js'
+import {
+  type Field,
+  type GivenValue,
+  type Resource,
+  type RowValues,
+  searchedFields,
+  type Value,
+} from '../descriptor/registry.js'
 import { cut, type Excerpt, makeExcerpt, marked, matchesIn } from './excerpt.js'
 import { formatted, grouped, isJson, isNumeric, readable } from './format.js'
 import { type Html, html } from './html.js'
@@ -67,10 +74,11 @@ export const renderCell = (field: Field, value: Value | Excerpt, shown: Shown): 
   if (field.redacted) return html`<td>${redacted}</td>`
   const number = isNumeric(field) && html` class="number"`
   if (value === null) return html`<td${number}>${none}</td>`
-  if (typeof value === 'object') return textCell(field, value as Excerpt, shown.url)
-  const link = reference(field, value, shown)
+  const excerpt = typeof value === 'object' ? (value as Excerpt) : undefined
+  const link = reference(field, excerpt?.text ?? (value as Value), shown)
   if (link) return html`<td class="text">${link}</td>`
-  return html`<td${number}>${toned(field, String(value), formatted(field, value))}</td>`
+  if (excerpt) return textCell(field, excerpt, shown.url)
+  return html`<td${number}>${toned(field, String(value), formatted(field, value as GivenValue))}</td>`
 }
 
 /** A page shows at most this many characters of a text; the API has all of them. */

@@ -85,7 +85,7 @@ for (const resource of testedResources) {
     q: string,
     filters: Readonly<Record<string, string | bigint>>,
     { order = defaultListQuery.order, after, driver }: { order?: Order; after?: Position; driver?: Driver } = {},
-  ) => statements.page(planned(q, filters, order), driver, after, false)
+  ) => statements.page(planned(q, filters, order), driver, after, Boolean(server))
 
   const positions = (field: string): (Position | undefined)[] => [
     undefined,

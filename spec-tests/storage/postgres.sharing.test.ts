@@ -45,10 +45,10 @@ test('ids continue after those that other programs inserted, even if the sequenc
     'insert into organizations (id, name, slug, default_locale, timezone, created) values (?, ?, ?, ?, ?, ?)'
   await otherProgram.run(insert, 50_000, 'x', 'other-program', 'en', 'UTC', 'now')
   const after = await both[0].write(insertion(organization('after-other-program')))
-  assert.is('id' in after && after.id, 50_001)
+  assert.is('id' in after && after.id, '50001')
   await otherProgram.run(`select setval(pg_get_serial_sequence('organizations', 'id'), 49999)`)
   const behind = await both[1].write(insertion(organization('after-lagging-sequence')))
-  assert.is('id' in behind && behind.id, 50_002)
+  assert.is('id' in behind && behind.id, '50002')
 })
 
 test('other programs write with any search path, such as the empty one of pg_restore', async () => {
