@@ -1,6 +1,6 @@
 /** Loads the files in `resources/` and `seeds/` into a verified registry. */
 import { demoIds, verifyConstants, verifyRows } from './demo.js'
-import { type Registry, type Resource, type RowValues, resourceFrom } from './registry.js'
+import { canonicalRow, type Registry, type Resource, type RowValues, resourceFrom } from './registry.js'
 import { type FileError, RegistryError, reportIn } from './registryError.js'
 import { importModules } from './resourceFiles.js'
 import { readSeedFiles } from './seedFiles.js'
@@ -47,7 +47,7 @@ export const inspectFolders = async ({ resources, sources, seeds }: Folders) => 
       own.push(...rowErrors)
     }
     if (own.length > 0) return { ...resource, demo: [], demoErrors: own }
-    return { ...resource, demo: resource.demo.toSorted(byId) }
+    return { ...resource, demo: resource.demo.map((row) => canonicalRow(resource, row)).toSorted(byId) }
   })
   return { registry, errors, seedErrors }
 }

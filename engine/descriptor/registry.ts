@@ -132,9 +132,14 @@ const resolve = (source: Value | (() => Value)): Value => (typeof source === 'fu
 export const canonicalValue = (field: Pick<Field, 'kind' | 'digits' | 'places'>, value: Value): Value =>
   value === null ? null : canonicalOf(field, value)
 
-/** A row with each value in the form in which it is stored. */
+/** A row with each of its values in the form in which it is stored. */
 export const canonicalRow = ({ fields }: Resource, row: RowValues): RowValues =>
-  Object.fromEntries(fields.map((field) => [field.name, canonicalValue(field, row[field.name] ?? null)]))
+  Object.fromEntries(
+    fields.flatMap((field) => {
+      const value = row[field.name]
+      return value === undefined ? [] : [[field.name, canonicalValue(field, value)]]
+    }),
+  )
 
 export const updatableFields = (resource: Resource): Field[] => {
   const { update } = resource

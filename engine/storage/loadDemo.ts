@@ -1,5 +1,5 @@
 /** Loads the demo rows into a database without rows. */
-import { canonicalRow, managedResources, type Registry } from '../descriptor/registry.js'
+import { managedResources, type Registry } from '../descriptor/registry.js'
 import { errorLine } from '../descriptor/registryError.js'
 import type { MigrationDialect } from './migration/migrationDialect.js'
 import { StorageError } from './storage.js'
@@ -25,11 +25,7 @@ export const loadDemo = async (database: MigrationDialect, all: Registry): Promi
   await database.transaction(async () => {
     // Another process may have loaded them in the meantime.
     if (!(await isEmpty(database, registry))) return
-    for (const resource of registry)
-      await database.insertRows(
-        resource,
-        resource.demo.map((row) => canonicalRow(resource, row)),
-      )
+    for (const resource of registry) await database.insertRows(resource, resource.demo)
     isLoaded = registry.some(({ demo }) => demo.length > 0)
   })
   return isLoaded
