@@ -125,7 +125,7 @@ for (const resource of testedResources) {
     )
     assert.equal(raw.sort(), resource.fields.map(({ name }) => name).sort())
     assert.ok(plain(html).includes(`${body.meta.total} ${resource.plural.toLowerCase()}`))
-    const ids = [...html.matchAll(/<th scope="row"[^>]*><a href="[^"]*">([^<]+)<\/a><\/th>/g)].map(([, id]) => id)
+    const ids = [...html.matchAll(/<th scope="row"[^>]*><a href="[^"]*"[^>]*>([^<]+)<\/a><\/th>/g)].map(([, id]) => id)
     const expected = body.data.map((row: RowValues) => String(row['id']))
     assert.equal(ids, expected)
   })
