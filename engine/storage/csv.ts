@@ -30,10 +30,14 @@ const endOfValue = (json: string, from: number, next: string): number => {
 
 export const csvHeader = (names: readonly string[]): Buffer => Buffer.from(line(names))
 
-/** Turns lines of JSON, each an object with these names in this order and no white space, but for that of a value that is an object, into lines of CSV. */
-export const toCsv = (names: readonly string[], lines: Uint8Array): Buffer => {
+/**
+ * Turns lines of JSON, each an object with these names in this order and no white space, but for that of a value that is an object,
+ * into lines of CSV. The cell of a JSON field is the text of its value, so that `"1"` and `1` differ.
+ */
+export const toCsv = (names: readonly string[], lines: Uint8Array, jsonNames: readonly string[] = []): Buffer => {
   const json = Buffer.from(lines.buffer, lines.byteOffset, lines.length).toString()
   const keyLengths = names.map((name) => JSON.stringify(name).length + 1)
+  const isJson = names.map((name) => jsonNames.includes(name))
   let csv = ''
   for (let at = 0; at < json.length; ) {
     const cells = keyLengths.map((length, n) => {
@@ -41,6 +45,7 @@ export const toCsv = (names: readonly string[], lines: Uint8Array): Buffer => {
       const from = at + 1 + length
       if (json[from] === '"') {
         at = endOfString(json, from)
+        if (isJson[n]) return textCell(json.slice(from, at))
         const text = json.slice(from + 1, at - 1)
         return textCell(text.includes('\\') ? JSON.parse(`"${text}"`) : text)
       }

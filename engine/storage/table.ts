@@ -1,7 +1,8 @@
 /** Reads and writes of one resource on any database: version → cache → plan → statement → body. */
 import { createHash, randomUUID } from 'node:crypto'
 import type { ParameterValue } from '../descriptor/kinds.js'
-import { type ListQuery, type Position, selectionKey } from '../descriptor/listQuery.js'
+import { type Condition, type ListQuery, type Position, selectionKey } from '../descriptor/listQuery.js'
+import { operatorOf } from '../descriptor/operators.js'
 import {
   idField,
   type Registry,
@@ -68,6 +69,7 @@ const resourceTable = (
   const { resource } = source
   const { path } = resource
   const names = resource.fields.map(({ name }) => name)
+  const jsonNames = resource.fields.filter(({ kind }) => kind === 'json').map(({ name }) => name)
   // The same rows in another shape are a different response.
   const shape = createHash('sha256').update(dialect.rowJson(resource)).digest('hex').slice(0, 8)
   const share = singleFlight<Page>()
@@ -81,13 +83,12 @@ const resourceTable = (
   const version = async (): Promise<string> => (await runner.version?.()) ?? randomUUID()
   const tagOf = (found: string): string => `${shape}${found}`
 
+  const boundOperand = ({ field, operator, value }: Condition): unknown => {
+    if (operatorOf(operator).operand === 'boolean') return value
+    return typeof value === 'object' ? dialect.bindList(value.map((item) => bound(field, item))) : bound(field, value)
+  }
   const boundValues = ({ where, search }: Plan): Values => ({
-    ...Object.fromEntries(
-      where.map(({ field, value }, n) => [
-        `condition${n}`,
-        typeof value === 'object' ? dialect.bindList(value.map((item) => bound(field, item))) : bound(field, value),
-      ]),
-    ),
+    ...Object.fromEntries(where.map((condition, n) => [`condition${n}`, boundOperand(condition)])),
     ...(search && dialect.searchValues(search)),
   })
   const afterValues = ({ order: { field } }: Plan, after: Position | undefined): Values | undefined =>
@@ -237,7 +238,7 @@ const resourceTable = (
         })
         const [ids, count, lastId, lastKey] = row as readonly Cell[]
         for await (const lines of rowsInParts(toIds(ids), readPart(plan, caller)))
-          yield format === 'csv' ? toCsv(names, lines) : lines
+          yield format === 'csv' ? toCsv(names, lines, jsonNames) : lines
         after = Number(count) === maxIds ? toPosition(plan, lastId, lastKey) : undefined
       } while (after)
     },

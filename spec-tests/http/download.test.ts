@@ -42,12 +42,9 @@ const parseCsv = (body: string): (string | null)[][] => {
 }
 
 const tableOf = ({ fields }: Resource, rows: readonly RowValues[]) => {
-  const names = fields.map(({ name }) => name)
-  const cell = (value: Value) => (value === null || typeof value !== 'object' ? value : JSON.stringify(value))
-  return [
-    names,
-    ...rows.map((row) => names.map((name) => (row[name] === null ? null : String(cell(row[name] ?? null))))),
-  ]
+  const cell = (kind: string, value: Value | undefined) =>
+    value === null ? null : kind === 'json' ? JSON.stringify(value) : String(value)
+  return [fields.map(({ name }) => name), ...rows.map((row) => fields.map(({ name, kind }) => cell(kind, row[name])))]
 }
 
 for (const resource of testedResources) {
