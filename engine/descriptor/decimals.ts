@@ -29,6 +29,17 @@ export const parseDecimal = (
   return /[1-9]/.test(value) ? `${sign}${value}` : value
 }
 
+/** A number without an exponent: `0.0000001` for `1e-7`. One that no decimal can have stays as it is. */
+export const withoutExponent = (text: string): string => {
+  const [, sign = '', whole = '', fraction = '', exponent] = /^(-?)(\d+)(?:\.(\d+))?e([+-]?\d+)$/i.exec(text) ?? []
+  if (exponent === undefined || Math.abs(Number(exponent)) > maxLength) return text
+  const point = whole.length + Number(exponent)
+  const digits = `${'0'.repeat(Math.max(0, 1 - point))}${whole}${fraction}`
+  const before = Math.max(1, point)
+  const after = digits.slice(before)
+  return `${sign}${digits.slice(0, before).padEnd(before, '0')}${after && `.${after}`}`
+}
+
 /** How many smallest units a decimal has: 1250 for `12.50`. */
 export const toUnits = (decimal: string): bigint => BigInt(decimal.replace('.', ''))
 

@@ -54,6 +54,16 @@ export const parseJsonText = (text: string): JsonText | Violation => {
   return findJsonViolation(compact) ?? new JsonText(compact)
 }
 
+/** A text that may be JSON. */
+export const parseAnyText = (text: string): JsonText | Violation => {
+  try {
+    JSON.parse(text)
+  } catch {
+    return new Violation('json_parsing', text)
+  }
+  return parseJsonText(text)
+}
+
 /** The texts of the members of an object, which is given as valid JSON; the last of two with the same name. */
 export const memberTexts = (source: string): Map<string, string> => {
   const members = new Map<string, string>()

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { isDate, parseTimestamp } from './clock.js'
 import { type DecimalOptions, fromUnits, parseDecimal, toUnits } from './decimals.js'
 import { exactInteger, parseInteger } from './integers.js'
-import { JsonText } from './jsonText.js'
+import { JsonText, parseAnyText } from './jsonText.js'
 import { parseUuid } from './uuids.js'
 import { Violation, withCheck } from './violations.js'
 
@@ -21,6 +21,8 @@ export interface Column {
   readonly isPortable?: (column: string) => string
   /** The value as JSON; by default the database's own. */
   readonly json?: (column: string) => string
+  /** The stored value as a text with all its digits; by default a cast. */
+  readonly storedText?: (column: string) => string
   /** Whether two values cannot be compared, but their texts can. */
   readonly isComparedAsText?: true
   /** What is bound for a value; by default the value itself. */
@@ -106,7 +108,7 @@ const unitsAsText = (column: string, places: number): string => {
   return `printf('%s%d.%0${places}d', iif(${column} < 0, '-', ''), abs(${column}) / ${size}, abs(${column}) % ${size})`
 }
 
-/** A value of a table that is copied is a text already. */
+/** A value that was read from a table, or is given to a command, is a text already. */
 const textOf = (value: object | string): string =>
   value instanceof JsonText ? value.text : typeof value === 'string' ? value : JSON.stringify(value)
 
@@ -178,6 +180,8 @@ export const kinds = {
         else abs(${column}) < 1e9 and round(${column} * 1000) / 1000 = ${column} end`,
       // A function of our connections: SQLite by itself prints 1.0e+21 and 0.33333333333333332.
       json: (column) => `json(registry_number(${column}))`,
+      storedText: (column) =>
+        `case typeof(${column}) when 'real' then registry_number(${column}) else cast(${column} as text) end`,
       read: Number,
     },
     postgres: {
@@ -276,12 +280,14 @@ export const kinds = {
         violationIn((text) => parseDecimal(text, options)),
       ).meta({ format: 'decimal' }),
     canonical: (text: string, options) => String(parseDecimal(text, options)),
-    comparable: (text: string, options) => toUnits(String(parseDecimal(text, options))),
+    // Another program may have stored more digits.
+    comparable: (text: string, { places }) => toUnits(String(parseDecimal(text, { digits: 99, places }))),
     options: ['digits', 'places', 'filter', 'range', 'sort', 'unique', 'min', 'max'],
     parse: parseDecimal,
     // In the smallest unit: a double would round what has more than 15 digits.
-    sqlite: ({ places = 0 }) => ({
-      type: 'integer',
+    sqlite: ({ digits, places = 0 }) => ({
+      // To SQLite the same as integer; the migration reads the scale of the stored values from it.
+      type: `integer(${digits},${places})`,
       isValue: (column) => `typeof(${column}) = 'integer'`,
       json: (column) => unitsAsText(column, places),
       bind: toUnits,
@@ -306,7 +312,11 @@ export const kinds = {
       withCheck(z.unknown(), (value) => ((value ?? null) === null ? new Violation('missing', value) : undefined)),
     canonical: (value: unknown) => (value instanceof JsonText ? value : new JsonText(JSON.stringify(value))),
     options: [],
-    parse: (text) => text,
+    parse: (text) => {
+      const value = parseAnyText(text)
+      if (value instanceof Violation) return value
+      return value.text === 'null' ? new Violation('missing', null) : value.text
+    },
     sqlite: {
       type: 'text',
       isValue: (column) => `typeof(${column}) = 'text' and json_valid(${column})`,

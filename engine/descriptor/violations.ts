@@ -66,6 +66,7 @@ const bodyWords: Readonly<Record<string, (value: never, ctx: never, isRedacted: 
     `must have at most ${most} digits, those after the point included`,
     `${quote(text)} has more`,
   ],
+  json_parsing: (text: string) => ['must be JSON', `${quote(text)} is not`],
   json_too_large: (bytes: number, { max_bytes: most }: { max_bytes: number }) =>
     `must have at most ${most} bytes as JSON; it has ${bytes}`,
   json_too_deep: (_, { max_levels: most }: { max_levels: number }) =>

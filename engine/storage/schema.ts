@@ -4,6 +4,7 @@ import type { Knex } from 'knex'
 import { type Column, type Kind, type KindSpec, kindOf } from '../descriptor/kinds.js'
 import { keyLength } from '../descriptor/listQuery.js'
 import {
+  canonicalValue,
   type Field,
   type GivenValue,
   idField,
@@ -98,8 +99,10 @@ export const findField = ({ fields }: Resource, name: string): Field =>
 export const countsTable = 'registry_tables'
 
 /** The default for existing rows; undefined if it is computed for each row. */
-export const constantDefault = ({ default: value }: Field): GivenValue | undefined =>
-  typeof value === 'function' ? undefined : value
+export const constantDefault = (field: Field): GivenValue | undefined =>
+  field.default === undefined || typeof field.default === 'function'
+    ? undefined
+    : (canonicalValue(field, field.default) as GivenValue)
 
 /** What a foreign key references. By default the database refuses a delete, unless the same statement deletes the referencing rows too. */
 const referenceSql = ({ target, onDelete }: ForeignKey): string =>

@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { OnDelete } from '../../engine/descriptor/fields.js'
-import { boolean, integer, text, timestamp } from '../../engine/descriptor/index.js'
+import { boolean, decimal, integer, text, timestamp } from '../../engine/descriptor/index.js'
 import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { type Difference, describeDifference } from '../../engine/storage/migration/difference.js'
 import { describeSteps } from '../../engine/storage/migration/migrationPlan.js'
@@ -241,6 +241,12 @@ const ruled: [name: string, fields: [before: Fields, after: Fields], rows: RowVa
       [{ a: '2026-01-01T00:00:00.000Z' }, { a: '2026-01-01T00:00:00.001Z' }],
       /1 row \(id 2\) has .* 2026-01-01T00:00:00Z or earlier/,
     ],
+    [
+      'max of decimal',
+      [{ a: decimal({ digits: 18, places: 4 }) }, { a: decimal({ digits: 18, places: 4, max: '9.5' }) }],
+      [{ a: '9.5000' }, { a: '9.5001' }, { a: '10.0000' }, { a: '-99999999999999.9999' }],
+      /2 rows \(id 2, 3\) have .* at most 9\.5; 9\.5001 is more/,
+    ],
     ['maxLength', [{ a: text() }, { a: text({ maxLength: 2 }) }], [{ a: '😀😀' }, { a: 'abc' }], /1 row \(id 2\) has/],
     ['a rule that holds', [{ a: text() }, { a: text({ minLength: 1 }) }], [{ a: 'x' }, { a: null }], undefined],
   ]
@@ -256,6 +262,16 @@ for (const [name, [before, after], members, message] of ruled) {
     assert.equal(await rowsServed(changed, url), members)
   })
 }
+
+test('a decimal that breaks a rule after it was converted is replaced', async () => {
+  const url = await freshUrl()
+  const members = [{ a: '0.5' }, { a: '12' }]
+  await prepare(registryOf({ fields: { a: text() } }), url, { members })
+  const changed = registryOf({ fields: { a: decimal({ digits: 8, places: 2, min: '1' }) } })
+  assert.match(await refusal(changed, url), /--apply retype:members\.a,set:members\.a:0\.50=VALUE/)
+  assert.is(await refusal(changed, url, ['retype:members.a', 'set:members.a:0.50=1.5']), 'not refused')
+  assert.equal(await rowsServed(changed, url), [{ a: '1.50' }, { a: '12.00' }])
+})
 
 test('values that a new oneOf no longer allows are replaced, several at once', async () => {
   const url = await freshUrl()

@@ -1,7 +1,18 @@
 /** Changes of a descriptor whose table has rows, on both databases: what a start does, what it asks for, what it refuses. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { boolean, date, integer, number, text, timestamp, today } from '../../engine/descriptor/index.js'
+import {
+  boolean,
+  date,
+  decimal,
+  integer,
+  json,
+  number,
+  text,
+  timestamp,
+  today,
+  uuid,
+} from '../../engine/descriptor/index.js'
 import { newRow, type Resource, type RowValues, type Value } from '../../engine/descriptor/registry.js'
 import { planStorage } from '../../engine/storage/open.js'
 import { sampleBody } from '../../support/samples.js'
@@ -60,7 +71,9 @@ type Conversion = [before: Fields[string], values: Value[], after: Fields[string
 /** All values convert on approval. */
 const converted = (...[before, values, after, served = values]: Conversion): Column => {
   const type = before?.kind === 'text' ? 'text' : '[^;]+'
-  const refused = `the field is of kind ${after?.kind}, but the column is of type ${type}; all ${values.length} values convert\\. To convert them, run: `
+  const isRescaled = before?.kind === 'decimal' && after?.kind === 'decimal'
+  const what = isRescaled ? 'the column has the values of decimal\\(.*\\)' : `the column is of type ${type}`
+  const refused = `the field is .*${after?.kind}.*, but ${what}; all ${values.length} values convert\\. To convert them, run: `
   return { before, values, after, served, refused, approvals: ['retype'] }
 }
 /** The same of kinds that SQLite stores alike, where there is nothing to convert. */
@@ -75,6 +88,19 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
       name: { before: text(), values: ['Ana', 'Bo', 'Cy'], after: text(), isRequired },
       note: { after: text({ filter: true }), created: null },
       status: { after: text({ default: "it's new" }), isRequired, served: Array(3).fill("it's new") },
+      cost: { after: decimal({ digits: 8, places: 2, default: '1.5' }), isRequired, served: Array(3).fill('1.50') },
+      extra: { after: json({ default: { b: ["it's"] } }), isRequired, served: Array(3).fill({ b: ["it's"] }) },
+      fee: {
+        before: decimal({ digits: 8, places: 2 }),
+        values: ['12.50'],
+        after: decimal({ digits: 8, places: 2, redacted: true }),
+        served: [],
+      },
+      rate: {
+        before: decimal({ digits: 8, places: 2, redacted: true }),
+        values: ['12.50'],
+        after: decimal({ digits: 8, places: 2 }),
+      },
       remark: { before: text(), wasRequired, values: ['x', 'y', 'z'], after: text(), created: null },
       code: { before: text(), values: ['a', null, null], after: text({ unique: true }) },
       slug: { before: text({ unique: true }), values: ['a', 'b'], after: text(), created: 'a' },
@@ -118,6 +144,34 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
         ...defaulted('1 row \\(id 2\\) has none'),
         served: [2, 1.5],
       },
+      price: {
+        before: decimal({ digits: 8, places: 2 }),
+        values: ['1.50', null],
+        after: decimal({ digits: 8, places: 2, default: '7' }),
+        ...defaulted('has none'),
+        served: ['1.50', '7.00'],
+      },
+      cost: {
+        after: decimal({ digits: 8, places: 2 }),
+        ...filled('2 rows', '02.5'),
+        wrong: ['fill=2.505', /column "cost": "2\.505" was given/],
+        served: ['2.50', '2.50'],
+      },
+      data: {
+        before: json(),
+        values: [{ a: 1 }, null],
+        after: json({ default: ["it's"] }),
+        ...defaulted('has none'),
+        served: [{ a: 1 }, ["it's"]],
+      },
+      more: {
+        before: json(),
+        values: [null, 5],
+        after: json(),
+        ...filled('has none', '"a"'),
+        wrong: ['fill={', /column "more": "\{" was given/],
+        served: ['a', 5],
+      },
       level: {
         before: integer(),
         values: [1, null],
@@ -149,7 +203,58 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
         ...['2026-03-01T08:30:00.000Z', '2026-03-01T09:30:00.500Z'],
       ]),
       flag: converted(boolean(), [true], text(), ['true']),
+      price: converted(number(), [7, 0.5, -12.25, 1e15, 0], decimal({ digits: 18, places: 2, sort: true }), [
+        ...['7.00', '0.50', '-12.25', '1000000000000000.00', '0.00'],
+      ]),
+      tiny: converted(number(), [1e-7, 0.1, 123456789.12345678], decimal({ digits: 18, places: 8 }), [
+        ...['0.00000010', '0.10000000', '123456789.12345678'],
+      ]),
+      count: converted(integer(), [9007199254740991, -7], decimal({ digits: 18, places: 1 }), [
+        ...['9007199254740991.0', '-7.0'],
+      ]),
+      cost: converted(text({ unique: true }), ['12.5', '-0', '007'], decimal({ digits: 6, places: 2, unique: true }), [
+        ...['12.50', '0.00', '7.00'],
+      ]),
+      weight: converted(
+        decimal({ digits: 15, places: 8 }),
+        ['0.00000010', '-1.50000000', '1234567.12345678'],
+        number({ sort: true }),
+        [1e-7, -1.5, 1234567.12345678],
+      ),
+      pieces: converted(
+        decimal({ digits: 17, places: 1 }),
+        ['12.0', '-9007199254740991.0'],
+        integer({ filter: true }),
+        [...[12, -9007199254740991]],
+      ),
+      shown: converted(decimal({ digits: 8, places: 2 }), ['12.50', '-0.05'], text()),
+      finer: converted(
+        decimal({ digits: 8, places: 2, filter: true }),
+        ['12.50', '-0.05'],
+        decimal({ digits: 9, places: 3 }),
+        [...['12.500', '-0.050']],
+      ),
+      coarser: converted(decimal({ digits: 8, places: 2 }), ['12.50', '-0.10'], decimal({ digits: 8, places: 1 }), [
+        ...['12.5', '-0.1'],
+      ]),
+      hidden: {
+        ...converted(
+          decimal({ digits: 8, places: 2, redacted: true }),
+          ['12.50'],
+          decimal({ digits: 9, places: 3, redacted: true }),
+        ),
+        served: [],
+      },
+      tag: converted(text(), ['0190D8A1-6f2e-7C3A-9b1d-2f4e6a8c0B1D'], uuid({ filter: true }), [
+        '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d',
+      ]),
+      data: converted(text(), ['{ "b": [1,\t2], "a": "x \\" y" }', '"a  b"', ' 7 '], json(), [
+        ...[{ b: [1, 2], a: 'x " y' }, 'a  b', 7],
+      ]),
       due: convertedOnServer(text({ unique: true }), ['2024-02-29'], date({ unique: true, filter: true })),
+      key: convertedOnServer(text({ unique: true }), ['0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d'], uuid({ unique: true })),
+      spelled: convertedOnServer(uuid({ filter: true }), ['0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d'], text()),
+      compact: convertedOnServer(text(), ['{"b":[1,2],"a":null}', 'true'], json(), [{ b: [1, 2], a: null }, true]),
       done: convertedOnServer(integer({ filter: true }), [1, 0], boolean({ filter: true }), [true, false]),
       day: convertedOnServer(date(), ['2026-03-01'], text()),
       moment: convertedOnServer(timestamp(), ['2026-03-01T09:30:00.000Z'], text()),
@@ -227,6 +332,51 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
         after: number(),
         refused:
           '5 of 8 values do not convert, such as "1e3" \\(id 3\\), "1\\.50" \\(id 4\\), "9007199254740993" \\(id 6\\)',
+      },
+      price: {
+        before: number(),
+        values: [7, 1.505, 1e-7, 1e300],
+        after: decimal({ digits: 8, places: 2 }),
+        refused: '3 of 4 values do not convert: "1\\.505" \\(id 2\\), "1e-0?7" \\(id 3\\), "1\\.?0?e\\+300" \\(id 4\\)',
+        wrong: ['retype', /column "price": .* 3 of 4 values do not convert/],
+      },
+      sum: {
+        before: number(),
+        values: [0.3, 0.30000000000000004],
+        after: decimal({ digits: 8, places: 2 }),
+        refused: '1 of 2 values do not convert: "0\\.30000000000000004" \\(id 2\\)',
+      },
+      count: {
+        before: integer(),
+        values: [99, 100],
+        after: decimal({ digits: 4, places: 2 }),
+        refused: '1 of 2 values do not convert: "100" \\(id 2\\)',
+      },
+      weight: {
+        before: decimal({ digits: 18, places: 2 }),
+        values: ['1.50', '9007199254740993.01', '0.10'],
+        after: number(),
+        refused:
+          '1 of 3 values do not convert: "9007199254740993\\.01" \\(id 2\\)\\. .* make the field decimal\\(\\{ .*places: 2 \\}\\) again',
+      },
+      coarser: {
+        before: decimal({ digits: 8, places: 2 }),
+        values: ['1.50', '1.25', '-0.01'],
+        after: decimal({ digits: 8, places: 1 }),
+        refused:
+          'the field is decimal\\(\\{ digits: 8, places: 1 \\}\\), but the column has the values of decimal\\(\\{ .*places: 2 \\}\\), and 2 of 3 values do not convert: "1\\.25" \\(id 2\\), "-0\\.01" \\(id 3\\)',
+      },
+      tag: {
+        before: text(),
+        values: ['0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d', '0190d8a16f2e7c3a9b1d2f4e6a8c0b1d', ''],
+        after: uuid(),
+        refused: '2 of 3 values do not convert: "0190d8a16f2e7c3a9b1d2f4e6a8c0b1d" \\(id 2\\), "" \\(id 3\\)',
+      },
+      data: {
+        before: text(),
+        values: ['{}', '{"a":1,"a":2}', 'plain', 'null'],
+        after: json(),
+        refused: '3 of 4 values do not convert: "\\{.*\\}" \\(id 2\\), "plain" \\(id 3\\), "null" \\(id 4\\)',
       },
       half: {
         before: number(),

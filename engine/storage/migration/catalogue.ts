@@ -79,13 +79,15 @@ const describeKey = (name: string, before: ForeignKey | undefined, after: Foreig
   return [`${name} references ${after.target}${before === undefined ? '' : ` instead of ${before.target}`}`]
 }
 
-/** As a descriptor has it: `decimal(12, 2)`. */
+/** As a descriptor has it: `decimal({ digits: 12, places: 2 })`. */
 export const describeKind = ({ kind, digits, places }: KindSpec): string =>
-  kind === 'decimal' ? `decimal with ${places} of ${digits ?? 'its'} digits after the point` : kind
+  kind === 'decimal' ? `decimal({ digits: ${digits}, places: ${places} })` : `${kind}()`
 
 const describeColumn = ({ name, from, isNotNull, foreignKey, convertTo, fill }: ColumnDefinition): string[] => [
   ...(from.name === name ? [] : [`${from.name} is renamed to ${name}`]),
-  ...(convertTo === undefined ? [] : [`${name} becomes ${describeKind(convertTo)}`]),
+  ...(convertTo === undefined
+    ? []
+    : [`${name} becomes ${convertTo.kind === 'decimal' ? describeKind(convertTo) : convertTo.kind}`]),
   ...(fill === undefined ? [] : [`${name} becomes ${JSON.stringify(fill)} where it is null`]),
   ...(from.isNotNull === isNotNull ? [] : [isNotNull ? `${name} becomes required` : `${name} may be null`]),
   ...describeKey(name, from.foreignKey, foreignKey),

@@ -1,19 +1,34 @@
 /** Compares a descriptor with its table: the shape that it should have, and the differences that need a maintainer. */
 import type { Knex } from 'knex'
+import { JsonText } from '../../descriptor/jsonText.js'
 import { type KindSpec, kindOf } from '../../descriptor/kinds.js'
 import { didYouMean } from '../../descriptor/nearest.js'
-import { type Field, type GivenValue, idField, type Registry, type Resource } from '../../descriptor/registry.js'
+import {
+  canonicalValue,
+  type Field,
+  type GivenValue,
+  idField,
+  type Registry,
+  type Resource,
+} from '../../descriptor/registry.js'
 import { findViolation } from '../../descriptor/valueRules.js'
+import { Violation } from '../../descriptor/violations.js'
 import { boundValue, constantDefault, findField, resourceAt, resourceIndexes, wantedForeignKey } from '../schema.js'
-import { type CatalogueColumn, type CatalogueTable, type ColumnDefinition, findColumn } from './catalogue.js'
-import { convert } from './conversions.js'
+import {
+  type CatalogueColumn,
+  type CatalogueTable,
+  type ColumnDefinition,
+  describeKind,
+  findColumn,
+} from './catalogue.js'
+import { convert, displayText } from './conversions.js'
 import { applyCommand, type TableDifferences } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { describeRows, maxExamples, rowQueries } from './rows.js'
 
-/** Whether a column has the values of a field; where the database stores no number of digits, any will do. */
+/** Whether a column has the values of a field. */
 const isSameKind = (column: KindSpec, { kind, digits, places }: Field): boolean =>
-  column.kind === kind && column.places === places && (column.digits ?? digits) === digits
+  column.kind === kind && column.places === places && column.digits === digits
 
 /** The most values that a plan suggests to replace, one by one. */
 const maxReplaced = 10
@@ -41,15 +56,18 @@ export const compareTable = async (
     const { name, kind, unique } = field
     const from = column as KindSpec
     const { type, bind } = database.columnOf(field)
-    const values = await rows.values(column.name)
     const own = database.columnOf(from)
+    const values = await rows.values(column.name, own)
     const converted = values.map(({ value }) => convert(value, from, own, field))
     const isStoredAlready = (value: string, to: GivenValue | undefined) =>
       to !== undefined && String(bind?.(to as never) ?? to) === value
     if (column.type === type && values.every(({ value }, n) => isStoredAlready(value, converted[n]))) return {}
-    const what = `the field is of kind ${kind}, but the column is of type ${column.type}`
+    const isRescaled = kind === 'decimal' && from.kind === 'decimal'
+    const what = isRescaled
+      ? `the field is ${describeKind(field)}, but the column has the values of ${describeKind(from)}`
+      : `the field is of kind ${kind}, but the column is of type ${column.type}`
     const refuse = (reason: string) => {
-      const advice = `Correct them (${kindOf(kind).convertible} convert), or make the field ${from.kind}() again.`
+      const advice = `Correct them (${kindOf(kind).convertible} convert), or make the field ${describeKind(from)} again.`
       add(`${what}, and ${reason}.`, advice, name)
       return {}
     }
@@ -57,7 +75,7 @@ export const compareTable = async (
     if (wrong.length > 0) {
       const shown = wrong
         .slice(0, maxExamples)
-        .map(({ id, value }) => `${JSON.stringify(value.slice(0, 40))} (id ${id})`)
+        .map(({ id, value }) => `${JSON.stringify(displayText(value, from, own).slice(0, 40))} (id ${id})`)
       const which = `${wrong.length > maxExamples ? ', such as ' : ': '}${shown.join(', ')}`
       return refuse(`${wrong.length} of ${values.length} values do not convert${which}`)
     }
@@ -112,12 +130,16 @@ export const compareTable = async (
     const parsed =
       given === undefined ? (typeof preset === 'function' ? preset() : preset) : kindOf(kind).parse(given, field)
     const value = (typeof parsed === 'bigint' ? Number(parsed) : parsed) as GivenValue
-    if (given === '' || findViolation(field, value)) {
+    if (given === '' || value instanceof Violation || findViolation(field, value)) {
       const wrong = `${JSON.stringify(given)} was given for the rows without a value, but the field is ${kindOf(kind).expected}.`
       add(wrong, `Use the form ${approval}=VALUE.`, name)
       return undefined
     }
-    return (await canReference(field, value)) ? value : undefined
+    if (!(await canReference(field, value))) return undefined
+    return canonicalValue(
+      field,
+      given !== undefined && kind === 'json' ? new JsonText(String(value)) : value,
+    ) as GivenValue
   }
 
   /** The statements that replace values, as approved by `set:TABLE.COLUMN:OLD=NEW`. */
@@ -126,22 +148,26 @@ export const compareTable = async (
     const { name, kind } = field
     // Once the column has its name and kind, in a later pass.
     const isLater = !isSameKind(column as KindSpec, field) || column.name !== name
+    const own = database.columnOf(field)
     const beginning = `set:${table}.${name}:`
     for (const given of approvals.after(beginning)) {
       const [before = '', after = ''] = given.split(/=(.*)/s)
       const parsed = kindOf(kind).parse(after, field)
       const value = (typeof parsed === 'bigint' ? Number(parsed) : parsed) as GivenValue
-      const violation = findViolation(field, value)
+      const violation = value instanceof Violation ? value : findViolation(field, value)
       if (after === '' || violation) {
         const wrong = `${JSON.stringify(after)} was given instead of ${JSON.stringify(before)}, but the field ${violation?.message ?? 'needs a value'}.`
         add(wrong, `Use the form ${beginning}OLD=NEW.`, name)
         continue
       }
+      const old = kindOf(kind).parse(before, field)
+      const oldText = kind === 'decimal' && !(old instanceof Violation) ? boundValue(own, old) : before
       const isOld = (query: Knex.QueryBuilder) =>
-        query.whereRaw('cast(?? as text) = ?', [isLater ? column.name : name, before])
+        query.whereRaw('cast(?? as text) = ?', [isLater ? column.name : name, String(oldText)])
       if (!isLater && (await rows.count(isOld)) === 0) continue
       approvals.has(`${beginning}${given}`)
-      const stored = boundValue(database.columnOf(field), value) as string | number
+      const bound = boundValue(own, value)
+      const stored = (typeof bound === 'bigint' ? database.knex.raw(String(bound)) : bound) as string
       const change = `${name} becomes ${JSON.stringify(value)} where it is ${JSON.stringify(before)}`
       if (!isLater) replacements.push({ change, sql: isOld(database.knex(table)).update(name, stored).toString() })
     }

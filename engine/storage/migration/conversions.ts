@@ -1,7 +1,9 @@
 /** Converts stored values to another kind, if nothing is lost. */
-import { parseDecimal } from '../../descriptor/decimals.js'
+import { parseDecimal, withoutExponent } from '../../descriptor/decimals.js'
+import { type JsonText, parseAnyText } from '../../descriptor/jsonText.js'
 import { type Column, canonicalOf, isValueOf, type Kind, type KindSpec } from '../../descriptor/kinds.js'
 import type { GivenValue } from '../../descriptor/registry.js'
+import { Violation } from '../../descriptor/violations.js'
 
 const toNumber = (text: string, from: Kind, to: KindSpec): number | undefined => {
   const number = Number(text)
@@ -13,25 +15,26 @@ const toNumber = (text: string, from: Kind, to: KindSpec): number | undefined =>
 }
 
 const isSameDecimal = (text: string, number: number): boolean =>
-  parseDecimal(String(number), { places: /\.(\d+)/.exec(text)?.[1]?.length }) === text
+  parseDecimal(withoutExponent(String(number)), { places: /\.(\d+)/.exec(text)?.[1]?.length }) === text
 
 const booleans: Partial<Record<Kind, Readonly<Record<string, boolean>>>> = {
   text: { true: true, false: false },
   integer: { 1: true, 0: false },
 }
 
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
+/** The text of a JSON value; null is no value. */
+const toJson = (text: string): JsonText | undefined => {
+  const value = parseAnyText(text)
+  return value instanceof Violation || value.text === 'null' ? undefined : value
 }
 
+/** The value as responses show it, for one that is given as the text that the column has. */
+export const displayText = (stored: string, { kind }: KindSpec, { read }: Column): string =>
+  kind === 'decimal' && read ? String(read(stored as never)) : stored
+
 /** The value of kind `to` for one of kind `from`, which is given as the text that the column has; undefined if there is none. */
-export const convert = (stored: string, from: KindSpec, { read }: Column, to: KindSpec): GivenValue | undefined => {
-  const text = from.kind === 'decimal' && read ? String(read(stored as never)) : stored
+export const convert = (stored: string, from: KindSpec, column: Column, to: KindSpec): GivenValue | undefined => {
+  const text = displayText(stored, from, column)
   switch (to.kind) {
     case 'boolean':
       return booleans[from.kind]?.[text]
@@ -43,10 +46,11 @@ export const convert = (stored: string, from: KindSpec, { read }: Column, to: Ki
       return from.kind === 'boolean' ? String(booleans.integer?.[text] ?? text) : text
     case 'decimal': {
       const isNumber = ['text', 'integer', 'number', 'decimal'].includes(from.kind)
-      return isNumber && isValueOf(to, text) ? canonicalOf(to, text) : undefined
+      const decimal = from.kind === 'number' ? withoutExponent(text) : text
+      return isNumber && isValueOf(to, decimal) ? canonicalOf(to, decimal) : undefined
     }
     case 'json':
-      return from.kind === 'text' && isJson(text) && isValueOf(to, JSON.parse(text)) ? JSON.parse(text) : undefined
+      return from.kind === 'text' ? toJson(text) : undefined
     default:
       return from.kind === 'text' && isValueOf(to, text) ? canonicalOf(to, text) : undefined
   }

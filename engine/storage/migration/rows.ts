@@ -1,6 +1,7 @@
 /** Queries about the rows of a table: how many there are, which ones contradict a descriptor, and what values they have. */
 import type { Knex } from 'knex'
-import { literal } from '../schema.js'
+import type { Column } from '../../descriptor/kinds.js'
+import { literal, quoted } from '../schema.js'
 import type { Execute, MigrationDialect } from './migrationDialect.js'
 
 interface ExampleRows {
@@ -33,9 +34,10 @@ export const rowQueries = ({ execute, knex }: MigrationDialect, table: string) =
         ids: found.map(({ id }) => String(id)),
       }
     },
-    values(column: string): Promise<{ id: string; value: string }[]> {
+    values(column: string, { storedText }: Column): Promise<{ id: string; value: string }[]> {
       const text = (name: string, alias: string) => knex.raw('cast(?? as text) as ??', [name, alias])
-      const values = knex(table).select(text('id', 'id'), text(column, 'value')).whereNotNull(column)
+      const value = storedText ? knex.raw(`${storedText(quoted(column))} as ??`, ['value']) : text(column, 'value')
+      const values = knex(table).select(text('id', 'id'), value).whereNotNull(column)
       // Qualified, because the alias `id` is text.
       return ask(values.orderBy(`${table}.id`))
     },

@@ -14,7 +14,9 @@ const batch = 10_000
 const breaking = async (database: MigrationDialect, table: string, field: Field) => {
   const column = database.columnOf(field)
   const findViolations = violationFinder(field)
-  const value = servedValue(column, quoted(field.name))
+  // What the kind reads is the column's own value, not its JSON: as a text, because it may be an integer beyond 2^53.
+  const asText = column.storedText ?? ((name: string) => `cast(${name} as text)`)
+  const value = servedValue(column.read ? { ...column, json: asText } : column, quoted(field.name))
   const ids: string[] = []
   const values = new Set<string>()
   let [count, reason, after] = [0, '', String(Number.MIN_SAFE_INTEGER)]
@@ -23,11 +25,12 @@ const breaking = async (database: MigrationDialect, table: string, field: Field)
       `select id, ${value} as value from ${quoted(table)} where id > ${after} order by id limit ${batch}`,
     )
     for (const { id, value: stored } of rows) {
-      const [violation] = stored === null ? [] : findViolations((column.read?.(stored) ?? stored) as never)
+      const given = stored === null ? null : (column.read?.(stored) ?? stored)
+      const [violation] = given === null ? [] : findViolations(given as never)
       if (!violation) continue
       if (ids.length < maxExamples) ids.push(String(id))
       reason ||= violation.describe(field)
-      if (values.size < maxExamples) values.add(String(stored))
+      if (values.size < maxExamples) values.add(String(given))
       count++
     }
     isMore = rows.length === batch

@@ -1,6 +1,7 @@
 /** Reads the catalogue of PostgreSQL, and alters a table whose shape changes. */
 import { maxDecimalDigits } from '../../descriptor/decimals.js'
 import { type Kind, type KindSpec, kindNames } from '../../descriptor/kinds.js'
+import type { GivenValue } from '../../descriptor/registry.js'
 import {
   type CatalogueColumn,
   type CatalogueTable,
@@ -10,7 +11,7 @@ import {
   type TableDefinition,
 } from '../migration/catalogue.js'
 import type { Execute, Reshaping } from '../migration/migrationDialect.js'
-import { addForeignKey, foreignKeyName, literal, quoted } from '../schema.js'
+import { addForeignKey, boundValue, foreignKeyName, literal, quoted } from '../schema.js'
 import { searchedColumn, columnOf as typeOf } from './schema.js'
 
 /** The type without its length or precision. */
@@ -150,6 +151,8 @@ const converted = (name: string, from: KindSpec, to: KindSpec): string => {
   const { type } = typeOf(to)
   if (to.kind === 'text')
     return from.kind === 'number' ? numberAsText(name) : (typeOf(from).json?.(name) ?? `${name}::text`)
+  // Without the white space between tokens.
+  if (to.kind === 'json') return `regexp_replace(${name}, '("([^"\\\\]|\\\\.)*")|[ \\n\\r\\t]+', '\\1', 'g')::json`
   // As a text, because the server rounds a double to 15 digits.
   if (to.kind === 'decimal') return `${name}::text::${type}`
   return to.kind === 'boolean' && from.kind === 'integer' ? `${name} = 1` : `${name}::${type}`
@@ -173,8 +176,10 @@ const alterColumn = (table: string, column: ColumnDefinition): string[] => {
     const value = converted(quoted(name), from as KindSpec, convertTo)
     sql.push(`${alterOwn} drop default`, `${alterOwn} type ${type} using ${value}`)
   }
-  if (fill !== undefined)
-    sql.push(`update ${quoted(table)} set ${quoted(name)} = ${literal(fill)} where ${quoted(name)} is null`)
+  if (fill !== undefined) {
+    const value = literal(boundValue(typeOf(convertTo ?? (from as KindSpec)), fill) as GivenValue)
+    sql.push(`update ${quoted(table)} set ${quoted(name)} = ${value} where ${quoted(name)} is null`)
+  }
   if (from.isNotNull !== isNotNull) sql.push(`${alterOwn} ${isNotNull ? 'set' : 'drop'} not null`)
   // A constraint that is not validated is left from an interrupted migration.
   if (wanted && !isKept) sql.push(...addForeignKey(table, name, wanted, true))

@@ -1,6 +1,5 @@
 /** Reads the catalogue of SQLite. */
 import type { Database } from 'better-sqlite3'
-import { maxDecimalDigits } from '../../descriptor/decimals.js'
 import { type Kind, type KindSpec, kindNames } from '../../descriptor/kinds.js'
 import type { TableChecks } from '../changedTables.js'
 import type { CatalogueTable, ForeignKey } from '../migration/catalogue.js'
@@ -19,15 +18,21 @@ const kindsByType: readonly (readonly [pattern: RegExp, kind: Kind])[] = [
   [/^date$/i, 'date'],
 ]
 
-const kindOf = (type: string): Kind | undefined => kindsByType.find(([pattern]) => pattern.test(type))?.[1]
+const declaredKind = (type: string): KindSpec | undefined => {
+  const [, digits, places] = /^integer\((\d+),(\d+)\)$/.exec(type) ?? []
+  if (digits && places) return { kind: 'decimal', digits: Number(digits), places: Number(places) }
+  const kind = kindsByType.find(([pattern]) => pattern.test(type))?.[1]
+  return kind && { kind }
+}
 
 /** Whether a column of a type stores the values of a kind; some kinds share a type. */
-const hasType = (type: string, spec: KindSpec): boolean => kindOf(type) === kindOf(columnOf(spec).type)
+const hasType = (type: string, spec: KindSpec): boolean => {
+  const [declared, own] = [type, columnOf(spec).type].map(declaredKind)
+  return declared?.kind === own?.kind && declared?.digits === own?.digits && declared?.places === own?.places
+}
 
-/** Every kind, decimals with each number of places. */
-const allKinds = kindNames.flatMap((kind): KindSpec | KindSpec[] =>
-  kind === 'decimal' ? Array.from({ length: maxDecimalDigits + 1 }, (_, places) => ({ kind, places })) : { kind },
-)
+/** The kinds whose columns are the same for all options. */
+const plainKinds = kindNames.filter((kind) => kind !== 'decimal')
 
 /** Whether a column that another program has declared may have values of a kind; any column of SQLite may have any value. */
 export const isCompatible = (type: string, spec: KindSpec): boolean => {
@@ -145,13 +150,15 @@ export const readCatalogue = (database: Database, name: string, isSampled = fals
   const json = database.prepare(jsonIndexSql).pluck().get(name) as string | undefined
   /** The kind as which the index has the values of the column; that of its type if it has not. */
   const lastKind = (column: string, type: string): KindSpec | undefined => {
-    const declared = kindOf(type)
-    const spec = (kind: Kind | undefined) => kind && { kind }
-    const isUnsure = isSampled && (declared === undefined || declared === 'date')
-    return (
-      allKinds.find((spec) => hasType(type, spec) && json?.includes(indexedValue({ ...spec, name: column }))) ??
-      spec((isUnsure ? storedKind(database, name, column) : undefined) ?? declared)
-    )
+    const declared = declaredKind(type)
+    if (declared?.kind === 'decimal') return declared
+    const isUnsure = isSampled && (declared === undefined || declared.kind === 'date')
+    const kind =
+      plainKinds.find((one) => {
+        const spec = { kind: one, name: column }
+        return hasType(type, spec) && json?.includes(indexedValue(spec))
+      }) ?? (isUnsure ? storedKind(database, name, column) : undefined)
+    return kind ? { kind } : declared
   }
   const primaryKey = columns.filter(({ pk }) => pk > 0)
   return {

@@ -43,8 +43,10 @@ const errorCode = (error: unknown): unknown => (error as { code?: string }).code
 export const migrationDialect = (database: Database): MigrationDialect => {
   database.function('registry_converted', { safeIntegers: true }, (value, from, to) => {
     const [before, after] = [from, to].map((spec) => JSON.parse(String(spec))) as [KindSpec, KindSpec]
-    const converted = value === null ? undefined : convert(String(value), before, columnOf(before), after)
-    return converted === undefined ? null : boundValue(columnOf(after), converted)
+    if (value === null) return null
+    const converted = convert(String(value), before, columnOf(before), after)
+    if (converted === undefined) throw new StorageError(`"${value}" does not convert to ${after.kind}`)
+    return boundValue(columnOf(after), converted)
   })
   const execute: Execute = async (sql, values = []) => {
     const statement = database.prepare(sql)

@@ -1,11 +1,12 @@
 /** Rebuilds a table of SQLite whose shape changes, unless that would lose something that another program has added. */
 import type { Database } from 'better-sqlite3'
 import type { KindSpec } from '../../descriptor/kinds.js'
+import type { GivenValue } from '../../descriptor/registry.js'
 import type { CatalogueTable, ColumnDefinition, TableDefinition } from '../migration/catalogue.js'
 import type { Reshaping } from '../migration/migrationDialect.js'
-import { columnDefinition, literal, quoted } from '../schema.js'
+import { boundValue, columnDefinition, literal, quoted } from '../schema.js'
 import { readDefinition } from './catalogue.js'
-import { schemaDialect } from './schema.js'
+import { columnOf, schemaDialect } from './schema.js'
 
 /** No descriptor's table may begin with registry_. */
 const rebuilt = 'registry_rebuilt'
@@ -63,8 +64,10 @@ export const rebuild = (database: Database, current: CatalogueTable, shape: Tabl
     convertTo === undefined
       ? quoted(from.name)
       : `registry_converted(${quoted(from.name)}, ${specText(from as KindSpec)}, ${specText(convertTo)})`
+  const filled = ({ fill, from, convertTo }: ColumnDefinition): GivenValue =>
+    boundValue(columnOf(convertTo ?? (from as KindSpec)), fill) as GivenValue
   const values = shape.map((column) =>
-    column.fill === undefined ? converted(column) : `coalesce(${converted(column)}, ${literal(column.fill)})`,
+    column.fill === undefined ? converted(column) : `coalesce(${converted(column)}, ${literal(filled(column))})`,
   )
   const sequence = (name: string) => `select seq from sqlite_sequence where name = '${name}'`
   const hasSequence =
