@@ -2,7 +2,18 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Descriptor } from '../../engine/descriptor/define.js'
-import { boolean, date, integer, now, number, text, timestamp } from '../../engine/descriptor/index.js'
+import {
+  boolean,
+  date,
+  decimal,
+  integer,
+  json,
+  now,
+  number,
+  text,
+  timestamp,
+  uuid,
+} from '../../engine/descriptor/index.js'
 import { planStorage } from '../../engine/storage/open.js'
 import { runOn, server, sharedDatabase } from '../support/database.js'
 import { schemaOf } from '../support/foreignTables.js'
@@ -26,6 +37,9 @@ const places = {
     seen: timestamp({ filter: true, range: true, sort: true }),
     team_id: integer({ references: 'teams', filter: true }),
     secret: text({ redacted: true }),
+    price: decimal({ digits: 10, places: 2, filter: true, range: true, sort: true }),
+    settings: json(),
+    tag: uuid({ filter: true }),
   },
 }
 
@@ -55,18 +69,19 @@ const tables = [
   `create table "Team" ("TeamId" ${id}, "Name" varchar(40) not null)`,
   `create table "Place of ""work""?" ("PlaceId" ${id}, "Name" ${server ? 'text' : 'nvarchar(80)'} not null, "Some note?" text,
     "Size" integer, "Weight" ${server ? 'numeric(8, 2)' : 'real'}, "IsOpen" ${server ? 'boolean' : 'bool'}, "Opened" date,
-    "Seen" ${server ? 'timestamp' : 'datetime'}, "TeamId" integer references "Team" ("TeamId"), "Secret" text)`,
+    "Seen" ${server ? 'timestamp' : 'datetime'}, "TeamId" integer references "Team" ("TeamId"), "Secret" text,
+    "Price" decimal(10, 2), "Settings" json, "Tag" ${server ? 'uuid' : 'text'})`,
 ]
 
 // biome-ignore format: one table
 const rows = [
-  ['Müller & Söhne', 'first', 3, 1.5, true, '2026-03-01', '2026-03-01T09:30:00.250Z', 1],
-  ['ΣΊΣΥΦΟΣ', null, null, 0.25, false, null, null, null, 'x'],
-  ['ana', 'ng%_\\', -5, null, null, '1999-12-31', '1999-12-31T23:59:59.000Z', 2],
-  ['Zoë', 'ANA NG', 3, 100, true, '2026-03-01', '2026-03-02T00:00:00.000Z', 1],
-  ['İstanbul 北京', 'x'.repeat(300), 70_000, -2.5, false, '2026-02-28', null, 2],
-].map(([name, note, size, weight, is_open, opened, seen, team_id, secret]) =>
-  ({ name, note, size, weight, is_open, opened, seen, team_id, secret }))
+  ['Müller & Söhne', 'first', 3, 1.5, true, '2026-03-01', '2026-03-01T09:30:00.250Z', 1, null, '12.5', { b: [1, null], a: {} }, '0190D8A1-6F2E-7C3A-9B1D-2F4E6A8C0B1D'],
+  ['ΣΊΣΥΦΟΣ', null, null, 0.25, false, null, null, null, 'x', '99999999.99', [], '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1e'],
+  ['ana', 'ng%_\\', -5, null, null, '1999-12-31', '1999-12-31T23:59:59.000Z', 2, null, '-0.07', 7],
+  ['Zoë', 'ANA NG', 3, 100, true, '2026-03-01', '2026-03-02T00:00:00.000Z', 1, null, '-99999999.99', 'a "text", and more'],
+  ['İstanbul 北京', 'x'.repeat(300), 70_000, -2.5, false, '2026-02-28', null, 2, null, '9', true],
+].map(([name, note, size, weight, is_open, opened, seen, team_id, secret, price, settings, tag]) =>
+  ({ name, note, size, weight, is_open, opened, seen, team_id, secret, price, settings, tag }))
 
 const database = await sharedDatabase()
 for (const sql of tables) await (server ? runOn(database.url, sql) : database.run(sql))
@@ -115,6 +130,9 @@ const queries = [
   'opened.in=2026-03-01&opened.in=1999-12-31', 'seen.lt=2026-03-01T09:30:00.250Z',
   'seen=2026-03-01T10:30:00.250%2B01:00', 'team_id=1', 'team_id.null=true',
   'sort=-id', 'sort=name', 'sort=-name', 'sort=size', 'sort=-size&limit=2', 'sort=opened', 'sort=-opened&limit=3',
+  'price=12.50', 'price=012.5', 'price.in=9&price.in=-0.07', 'price.gte=9', 'price.gt=9', 'price.lt=-0.07', 'price.lte=-0.07',
+  'price=99999999.99', 'price=1.505', 'price.null=false', 'sort=price', 'sort=-price&limit=2', 'sort=price&limit=1',
+  'tag=0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d', 'tag=0190D8A1-6F2E-7C3A-9B1D-2F4E6A8C0B1D', 'tag.null=true', 'tag=x',
   'sort=seen', 'sort=-seen', 'sort=size&size.null=false&q=a', 'sort=nothing',
 ]
   .map(encodeURI)
@@ -143,6 +161,18 @@ test('rows, their tags, updates and deletes are the same', async () => {
   )
   assert.is.not(changed.headers['etag'], read.headers['etag'])
   assert.is((await both('/v1/places/1', patchOf({ size: 4 }))).headers['etag'], changed.headers['etag'])
+  for (const values of [
+    { price: '0.29' },
+    { price: '70000000.07' },
+    { settings: { z: 1, a: [1] } },
+    { settings: null },
+  ]) {
+    const updated = await both('/v1/places/1', patchOf(values))
+    assert.is(updated.status, 200)
+    assert.is((await both('/v1/places/1', patchOf(values))).headers['etag'], updated.headers['etag'])
+  }
+  for (const values of [{ price: '100000000' }, { price: 1.5 }, { price: '0.001' }, { tag: 'x' }])
+    assert.is((await both('/v1/places/1', patchOf(values))).status, 422)
   const stale = patchOf({ size: 9 })
   const headers = { ...stale.headers, 'if-match': String(read.headers['etag']) }
   assert.is((await both('/v1/places/1', { ...stale, headers })).status, 412)
@@ -245,6 +275,61 @@ test('rows that are served as null in a required field are reported, and do not 
       true,
     ]),
   )
+})
+
+test('decimals, JSON and UUIDs that another program has stored', async () => {
+  const { url, run } = await sharedDatabase()
+  await run(`create table items (id ${id}, name text not null, price decimal(10,2), total decimal(15,4),
+    settings ${server ? 'jsonb' : 'json'}, tag ${server ? 'uuid' : 'text'})`)
+  await run(`insert into items (name, price, total, settings, tag) values
+    ('a', 0.1, 12345678901.2345, '{"b": 1.50, "a": [1, 2]}', '0190D8A1-6F2E-7C3A-9B1D-2F4E6A8C0B1D'),
+    ('b', 12, -0.0001, '7', null), ('c', 1.1, 99999999999.9999, '"x"', null), ('d', null, 0, null, null)`)
+  const fields = {
+    name: text(),
+    price: decimal({ digits: 10, places: 2, filter: true, sort: true, range: true }),
+    total: decimal({ digits: 15, places: 4, filter: true, range: true }),
+    settings: json(),
+    tag: uuid({ filter: true }),
+  }
+  const items = registryFrom({ items: { ...common, name: 'Item', table: 'items', existing: true, fields } })
+  const { get, change } = await startService({ registry: items, url })
+  const { data } = (await get('/v1/items')).body
+  assert.equal(
+    data.map((row: Record<string, unknown>) => [row['price'], row['total'], row['settings'], row['tag']]),
+    [
+      ['0.10', '12345678901.2345', { a: [1, 2], b: 1.5 }, '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d'],
+      ['12.00', '-0.0001', 7, null],
+      ['1.10', '99999999999.9999', 'x', null],
+      [null, '0.0000', null, null],
+    ],
+  )
+  for (const [query, ids] of [
+    ['price=0.10', [1]],
+    ['price.gt=0.1', [2, 3]],
+    ['price.lte=1.1&sort=-price', [3, 1]],
+    ['total=12345678901.2345', [1]],
+    ['total.gte=99999999999.9999', [3]],
+    ['tag=0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d', [1]],
+    ['tag=0190D8A1-6F2E-7C3A-9B1D-2F4E6A8C0B1D', [1]],
+  ] as const) {
+    const found = (await get(`/v1/items?${query}`)).body.data
+    assert.equal(
+      found.map((row: { id: number }) => row.id),
+      ids,
+      query,
+    )
+  }
+  const read = await get('/v1/items/1')
+  const same = { price: '0.1', total: '12345678901.2345', tag: '0190D8A1-6F2E-7C3A-9B1D-2F4E6A8C0B1D' }
+  assert.is((await change('items/1', same)).headers['etag'], read.headers['etag'])
+  const changed = await change('items/1', { price: '0.3', total: '-12345678901.2345', settings: { z: [1], a: null } })
+  assert.equal(
+    [changed.body.price, changed.body.total, changed.body.settings],
+    ['0.30', '-12345678901.2345', { z: [1], a: null }],
+  )
+  // A jsonb has an order of its own, in which it is the same again.
+  assert.is((await change('items/1', { settings: { z: [1], a: null } })).headers['etag'], changed.headers['etag'])
+  assert.equal((await get('/v1/items/1')).body, changed.body)
 })
 
 if (server)

@@ -20,7 +20,7 @@ const timestampSql = (column: string, type: string): ColumnSql => ({
   write: /text|char|clob/i.test(type) ? '?' : `replace(replace(?, 'T', ' '), 'Z', '')`,
 })
 
-export const columnSql = ({ kind, column, places = 0 }: Field, type: string): ColumnSql => {
+export const columnSql = ({ name: field, kind, column, places = 0 }: Field, type: string): ColumnSql => {
   const name = escapedName(column)
   // Other programs store a decimal as a double.
   if (kind === 'decimal') {
@@ -30,6 +30,11 @@ export const columnSql = ({ kind, column, places = 0 }: Field, type: string): Co
       write: `? / ${10 ** places}.0`,
     }
   }
+  // Other programs may write a UUID in capitals.
+  if (kind === 'uuid' && field !== 'id') return { read: `lower(${name})`, write: '?' }
+  // A column of type JSON has numeric affinity, and stores the text of a number as the number.
+  if (kind === 'json')
+    return { read: `iif(typeof(${name}) in ('integer', 'real'), cast(${name} as text), ${name})`, write: '?' }
   if (kind === 'timestamp') return timestampSql(name, type)
   // SQLite prints a real 3 as 3.0.
   const whole = `typeof(${name}) = 'real' and ${name} = cast(${name} as integer)`
