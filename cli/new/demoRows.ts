@@ -1,4 +1,5 @@
 /** Generates plausible demo rows for a new resource, with valid references and unique values. */
+import { fromUnits } from '../../engine/descriptor/decimals.js'
 import type { Registry, RowValues, Value } from '../../engine/descriptor/registry.js'
 import type { NewField, NewResource } from './plan.js'
 
@@ -54,7 +55,8 @@ const fieldValue = (
   n: number,
   index: number,
 ): Value => {
-  const { kind, default: preset, unique } = field
+  const { kind, default: preset, unique, digits = 1 } = field
+  const { path } = resource
   if (field.references) return demoReference(field, resource, ids, n)
   if (preset !== undefined && typeof preset !== 'function' && !unique) return preset
   if (kind === 'number') return n + 0.5
@@ -62,6 +64,10 @@ const fieldValue = (
   if (kind === 'boolean') return n % 2 === 1
   if (kind === 'timestamp') return demoDate(n, index).toISOString()
   if (kind === 'date') return demoDate(n, index).toISOString().slice(0, 10)
+  if (kind === 'uuid') return `0190d8a1-0000-7000-8000-${n.toString(16).padStart(12, '0')}`
+  // With few digits, the smallest units count the rows.
+  if (kind === 'decimal') return fromUnits(digits > 5 ? n * 100 + 50 : n % 10 ** digits, field)
+  if (kind === 'json') return { [path]: n }
   return demoText(field, resource, n)
 }
 

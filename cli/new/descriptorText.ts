@@ -17,9 +17,15 @@ const quoted = (text: string): string => {
   return `${quote}${escaped}${quote}`
 }
 
+const memberName = (name: string): string => (/^[a-z_$][\w$]*$/i.test(name) ? name : quoted(name))
+
 const literal = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
   if (typeof value === 'function') return value.name
+  if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value).map(([name, member]) => `${memberName(name)}: ${literal(member)}`)
+    return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
+  }
   return typeof value === 'string' ? quoted(value) : String(value).replace('e+', 'e')
 }
 
@@ -31,7 +37,7 @@ const property = (indent: string, key: string, value: string): string => {
 
 /** The options that a new field may have, in the order in which they are written. */
 const written = [
-  ...(['column', 'references', 'default', 'managed', 'oneOf', 'min', 'max', 'maxLength'] as const),
+  ...(['column', 'digits', 'places', 'references', 'default', 'managed', 'oneOf', 'min', 'max', 'maxLength'] as const),
   ...(['filter', 'sort', 'range', 'unique', 'redacted'] as const),
 ]
 

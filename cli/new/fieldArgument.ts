@@ -1,7 +1,7 @@
 /** Parses a field of the command line: `title:text!`, `author_id:authors`, `status:text,filter=Planned`. */
 import { parseJson } from '../../engine/descriptor/checks.js'
 import { now, today } from '../../engine/descriptor/clock.js'
-import { type Kind, kindNames, kindOf } from '../../engine/descriptor/kinds.js'
+import { type Kind, type KindSpec, kindNames, kindOf, kinds } from '../../engine/descriptor/kinds.js'
 import { isName } from '../../engine/descriptor/names.js'
 import { didYouMean } from '../../engine/descriptor/nearest.js'
 import type { GivenValue, Registry } from '../../engine/descriptor/registry.js'
@@ -19,31 +19,49 @@ const types: Readonly<Record<string, Typed>> = {
   now: { kind: 'timestamp', managed: now },
 }
 
-/** Types of other systems, and what to write here. */
-const foreignTypes: Readonly<Record<string, string>> = { ...foreignKinds, json: 'text' }
+/** A decimal with its digits and places, `decimal12.2`; without them it has these. */
+const decimalType = /^decimal(?:(\d+)\.(\d+))?$/
+const [presetDigits, presetPlaces] = [12, 2]
 
 const optionNames = ['filter', 'sort', 'range', 'unique', 'redacted']
 
 const clocks: Partial<Record<Kind, () => string>> = { date: today, timestamp: now }
 
-const parseDefault = (kind: Kind, text: string): NewField['default'] => {
+/** The value of a default: JSON, or the text itself where values are strings. */
+const parseValue = (kind: Kind, text: string): GivenValue => {
+  const isString = kindOf(kind).isText || kind === 'decimal' || kind === 'uuid'
+  if (kind === 'json' && typeof kinds.json.parse(text) !== 'string')
+    throw new UsageError(`the default is "${text}", but it must be ${kinds.json.expected}`)
+  return isString ? text : (parseJson(text) as GivenValue)
+}
+
+const parseDefault = (spec: KindSpec, text: string): NewField['default'] => {
+  const { kind } = spec
   if (text === '') throw new UsageError('the default is empty; leave out the "=" or write a value after it')
   const clock = clocks[kind]
   if (clock && text === clock.name) return clock
-  const value = kindOf(kind).isText ? text : (parseJson(text) as GivenValue)
-  if (findViolation({ kind }, value) === undefined) return value
+  const value = parseValue(kind, text)
+  const violation = findViolation(spec, value)
+  if (violation === undefined) return value
+  if (kind === 'decimal' && violation.type !== 'decimal_parsing')
+    throw new UsageError(`the default is "${text}", but it ${violation.message.replace(/; .*/, '')}`)
   const expected = `${clock ? `${clock.name} or ` : ''}${kindOf(kind).expected}`
   throw new UsageError(`the default is "${text}", but it must be ${expected}`)
 }
 
 /** The type, or the reference to another resource or to the new one itself. */
 const parseType = (type: string, registry: Registry, ownPath: string): Typed => {
+  const [decimal, digits, places] = decimalType.exec(type) ?? []
+  if (decimal)
+    return { kind: 'decimal', digits: Number(digits ?? presetDigits), places: Number(places ?? presetPlaces) }
   if (Object.hasOwn(types, type)) return types[type] as Typed
   const paths = [...registry.map(({ path }) => path), ownPath]
   // Every reference is also a filter.
   if (paths.includes(type)) return { kind: 'integer', references: type, filter: true }
   const unknown = `unknown type "${type}"`
-  if (Object.hasOwn(foreignTypes, type)) throw new UsageError(`${unknown}; use ${foreignTypes[type]}`)
+  if (/^(?:decimal|numeric)\b/.test(type))
+    throw new UsageError(`${unknown}; write decimal12.2 for 12 digits, 2 of them after the point`)
+  if (Object.hasOwn(foreignKinds, type)) throw new UsageError(`${unknown}; use ${foreignKinds[type]}`)
   const byTable = registry.find(({ table }) => table === type)
   if (byTable) throw new UsageError(`"${type}" is a table; to reference its rows, write ${byTable.path}`)
   const all = [...Object.keys(types), ...paths]
@@ -60,8 +78,7 @@ const checkOptions = (options: readonly string[], kind: NewField['kind']): void 
     }
     // A text needs a format to have ranges.
     const isAllowed =
-      ['sort', 'redacted'].includes(option) ||
-      (kindOf(kind).options.includes(option) && !(option === 'range' && kind === 'text'))
+      option === 'redacted' || (kindOf(kind).options.includes(option) && !(option === 'range' && kind === 'text'))
     if (!isAllowed) throw new UsageError(`a ${kind} cannot have the option ${option}`)
   }
 }
@@ -79,7 +96,7 @@ const parse = (argument: string, registry: Registry, ownPath: string): NewField 
   const parsed = parseType(type, registry, ownPath)
   checkOptions(options, parsed.kind)
   if (parsed.managed && equals !== -1) throw new UsageError('the service sets the value, so it cannot have a default')
-  const preset = equals === -1 ? undefined : parseDefault(parsed.kind, argument.slice(equals + 1))
+  const preset = equals === -1 ? undefined : parseDefault(parsed, argument.slice(equals + 1))
   const { references } = parsed
   const rows = registry.find(({ path }) => path === references)?.demo ?? []
   if (references && preset !== undefined && rows.every(({ id }) => id !== preset))
@@ -116,7 +133,8 @@ export const parseFields = (given: readonly string[], registry: Registry, ownPat
 /** The syntax, for the help. */
 export const fieldSyntax = `A field is NAME:TYPE, with "!" if it is required, options after "," and a default after "=":
   title:text!                    a required text
-  hours:number                   a number; also integer, boolean, date and timestamp
+  hours:number                   a number; also integer, boolean, date, timestamp, uuid and json
+  price:decimal12.2              a decimal of 12 digits, 2 of them after the point; also decimal
   author_id:authors              a reference to a row of that resource, and a filter
   code:text!,unique              options: ${optionNames.join(', ')}
   status:text=Planned            a default; a date may be =today and a timestamp =now

@@ -19,8 +19,11 @@ export const foreignKinds: Readonly<Record<string, string>> = {
   bigint: 'integer',
   float: 'number',
   double: 'number',
-  decimal: 'number',
   real: 'number',
+  numeric: 'decimal',
+  money: 'decimal',
+  guid: 'uuid',
+  jsonb: 'json',
   bool: 'boolean',
   datetime: 'timestamp',
 }
