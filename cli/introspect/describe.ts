@@ -1,7 +1,7 @@
 /** Describes tables of another program as resources, and reports what a descriptor cannot express. */
 
 import { isDate, now, parseTimestamp, today } from '../../engine/descriptor/clock.js'
-import { isValueOf, type Kind, kindOf } from '../../engine/descriptor/kinds.js'
+import { isValueOf, type Kind, type KindSpec, kindOf } from '../../engine/descriptor/kinds.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/migration/catalogue.js'
 import type { NewField, NewResource } from '../new/plan.js'
@@ -13,7 +13,25 @@ interface Description {
   readonly notes: readonly string[]
 }
 
+/** The most digits of which a double, which SQLite stores, has each. */
+const maxExactDigits = 15
+
+const decimalType = /^(?:numeric|decimal)\s*\((\d+)\s*,\s*(\d+)\)$/i
+
+/** The decimal of a column that SQLite declares as one; PostgreSQL has it in the catalogue. */
+const declaredDecimal = (type: string): KindSpec | undefined => {
+  const [digits = 0, places = 0] = decimalType.exec(type)?.slice(1).map(Number) ?? []
+  return digits > 0 && digits <= maxExactDigits && places <= digits ? { kind: 'decimal', digits, places } : undefined
+}
+
 /** The kind of field that serves a column; undefined for bytes. A type that no kind stores is served as text. */
+const specFor = (column: CatalogueColumn): KindSpec | undefined => {
+  const { digits, places } = column
+  const kind = kindFor(column)
+  if (kind === 'decimal') return { kind, digits, places }
+  return (kind === 'number' ? declaredDecimal(column.type) : undefined) ?? (kind && { kind })
+}
+
 const kindFor = ({ type, kind }: CatalogueColumn): Kind | undefined => {
   if (kind !== undefined) return kind
   if (/^(?:datetime|timestamp)/i.test(type)) return 'timestamp'
@@ -51,7 +69,8 @@ const allowedValues = (sql: string): { column: string; oneOf: (string | number)[
 }
 
 /** The bounds of a check such as `qty between 1 and 100`, or `qty >= 1 and qty <= 100`; undefined for any other. */
-const parseBounds = (sql: string, column: string, kind: Kind): Pick<NewField, 'min' | 'max'> | undefined => {
+const parseBounds = (sql: string, column: string, spec: KindSpec): Pick<NewField, 'min' | 'max'> | undefined => {
+  const { kind } = spec
   // Without the casts and parentheses that PostgreSQL adds.
   const plain = sql
     .replaceAll(/::[a-z ]+|[()]/gi, ' ')
@@ -65,7 +84,7 @@ const parseBounds = (sql: string, column: string, kind: Kind): Pick<NewField, 'm
     const given = text.replace(/^'(.*)'$/, '$1')
     const step = operator === '>' ? 1 : operator === '<' ? -1 : 0
     const value = kindOf(kind).input === 'number' ? Number(given) + step : given
-    const isStated = given !== '' && kindOf(kind).options.includes('min') && isValueOf({ kind }, value)
+    const isStated = given !== '' && kindOf(kind).options.includes('min') && isValueOf(spec, value)
     if (name !== column || !isStated || (step !== 0 && kind !== 'integer')) return undefined
     bounds[operator.startsWith('>') ? 'min' : 'max'] = value as number | string
   }
@@ -79,13 +98,14 @@ const parseMaxLength = (type: string): number | undefined => {
 }
 
 /** The rules that a column's type and checks have for its values; what they express is removed from the constraints. */
-const inferRules = ({ name, type, values }: CatalogueColumn, kind: Kind, constraints: Set<string>) => {
+const inferRules = ({ name, type, values }: CatalogueColumn, spec: KindSpec, constraints: Set<string>) => {
+  const { kind } = spec
   const checks = [...constraints]
   const listed = checks.find((sql) => allowedValues(sql)?.column === name)
   const allowed = values ?? allowedValues(listed ?? '')?.oneOf
   const fits = allowed?.every((value) => typeof value === (kind === 'text' ? 'string' : 'number'))
-  const bounded = checks.find((sql) => parseBounds(sql, name, kind))
-  const bounds = parseBounds(bounded ?? '', name, kind)
+  const bounded = checks.find((sql) => parseBounds(sql, name, spec))
+  const bounds = parseBounds(bounded ?? '', name, spec)
   const maxLength = kind === 'text' ? parseMaxLength(type) : undefined
   if (fits) constraints.delete(listed ?? '')
   else constraints.delete(bounded ?? '')
@@ -96,7 +116,8 @@ const inferRules = ({ name, type, values }: CatalogueColumn, kind: Kind, constra
 }
 
 /** What the default of a column is in a descriptor; undefined if only the database can compute it. */
-const parseDefault = (sql: string, kind: Kind): Pick<NewField, 'default'> | undefined => {
+const parseDefault = (sql: string, spec: KindSpec): Pick<NewField, 'default'> | undefined => {
+  const { kind } = spec
   const plain = sql.replace(/::[\w\s"().]+$/, '').replace(/^\((.*)\)$/, '$1')
   if (/^(?:now\(\)|current_timestamp(?:\(\d\))?)$/i.test(plain) && kind === 'timestamp') return { default: now }
   if (/^(?:now\(\)|current_date)$/i.test(plain) && kind === 'date') return { default: today }
@@ -104,21 +125,26 @@ const parseDefault = (sql: string, kind: Kind): Pick<NewField, 'default'> | unde
   const given = text?.replaceAll("''", "'")
   if (kind === 'boolean' && /^(?:true|false|[01])$/i.test(given ?? plain))
     return { default: /^(?:true|1)$/i.test(given ?? plain) }
-  const value = kindOf(kind).input === 'number' ? Number(given ?? (plain || Number.NaN)) : given
+  const literal = kind === 'decimal' ? (given ?? plain) : given
+  const value = kindOf(kind).input === 'number' ? Number(given ?? (plain || Number.NaN)) : literal
   const isDated =
     kind === 'date' ? isDate(given ?? '') : kind !== 'timestamp' || parseTimestamp(given ?? '') !== undefined
-  return value !== undefined && isValueOf({ kind }, value) && isDated ? { default: value } : undefined
+  return value !== undefined && isValueOf(spec, value) && isDated ? { default: value } : undefined
 }
 
 /** Names of columns that clients should not see. */
 const secret = /(?:^|_)(?:password|passwd|pwd|token|secret|credential|api_?key|private_?key)s?(?:_|$)/
 
 /** How a value that the client does not send is set. */
-const inferPreset = (column: CatalogueColumn, kind: Kind, isUnique: boolean): Pick<NewField, 'default' | 'managed'> => {
+const inferPreset = (
+  column: CatalogueColumn,
+  spec: KindSpec,
+  isUnique: boolean,
+): Pick<NewField, 'default' | 'managed'> => {
   const { default: sql, whyReadOnly } = column
   if (whyReadOnly != null) return { managed: true }
   if (sql === null || /^null\b/i.test(sql)) return {}
-  const known = parseDefault(sql, kind)
+  const known = parseDefault(sql, spec)
   if (known) return isUnique ? {} : known
   return { managed: true }
 }
@@ -136,11 +162,14 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
   const fields = columns.flatMap((column): NewField[] => {
     const { name: own, isNotNull } = column
     const name = names.get(own) as string
-    const kind = kindFor(column)
-    if (kind === undefined) {
+    const spec = specFor(column)
+    if (spec === undefined) {
       note(`"${own}" is of type ${column.type}, which no field can store; it is left out`)
       return []
     }
+    const { kind } = spec
+    if (kind === 'number' && decimalType.test(column.type))
+      note(`"${own}" is of type ${column.type}, which has more digits than decimal(); it is served as a double`)
     const target = column.foreignKey?.target
     const references = kind === 'integer' ? paths.get(target ?? '') : undefined
     if (target !== undefined && references === undefined)
@@ -148,14 +177,14 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
     const isRedacted = secret.test(name)
     const isUnique =
       !isRedacted && canBeUnique(kind) && table.unique.some(([only, ...more]) => only === own && more.length === 0)
-    const preset = inferPreset(column, kind, isUnique)
+    const preset = inferPreset(column, spec, isUnique)
     if (preset.managed) note(`only the database sets "${own}", so clients cannot`)
-    const rules = references === undefined ? inferRules(column, kind, constraints) : { references }
+    const rules = references === undefined ? inferRules(column, spec, constraints) : { references }
     return [
       {
         name,
         ...(own !== name && { column: own }),
-        kind,
+        ...spec,
         isRequired: isNotNull && !isRedacted,
         ...rules,
         ...preset,

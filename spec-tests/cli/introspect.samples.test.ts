@@ -68,7 +68,7 @@ test('a music shop is served, without its table that has a composite key', async
     birth_date: '1958-12-08T00:00:00.000Z',
     hire_date: null,
   })
-  assert.equal((await service.get('/v1/invoice-line')).body.data, [{ id: 1, unit_price: 0.99, quantity: 1 }])
+  assert.equal((await service.get('/v1/invoice-line')).body.data, [{ id: 1, unit_price: '0.99', quantity: 1 }])
   const album = { title: 'New', artist_id: 2 }
   assert.equal((await service.create('album', album)).body, { id: 3, ...album })
   const wrong = await service.create('album', { title: 'x'.repeat(161), artist_id: 9 })
@@ -117,19 +117,20 @@ test("a web framework's: booleans, decimals, unique keys of two columns, deferre
   const taken = await service.create('django-content-type', { app_label: 'auth', model: 'user' })
   assert.is(taken.body.error.details.issues[0].type, 'unique')
   const order = {
-    total: 12.5,
+    total: server ? '12.50' : 12.5,
     paid_on: '2026-03-01',
-    reference: '6f1c7e0a5b8d4c4e9a3b2d1f0e9c8b7a',
+    reference: server ? '6f1c7e0a-5b8d-4c4e-9a3b-2d1f0e9c8b7a' : '6f1c7e0a5b8d4c4e9a3b2d1f0e9c8b7a',
     count: 2,
     user_id: 1,
   }
   const created = await service.create('shop-order', order)
-  assert.equal([created.status, created.body.total], [201, 12.5], created.text)
+  assert.equal([created.status, created.body.total], [201, order.total], created.text)
   const unowned = await service.create('shop-order', { ...order, user_id: 9 })
   assert.is(unowned.body.error.details.issues[0].type, 'reference')
   const refused = await service.create('shop-order', { ...order, count: -1 })
   assert.equal([refused.status, refused.body.error.details.issues[0].type], [422, 'greater_than_equal'])
-  assert.is((await service.create('shop-order', { ...order, extra: '{' })).status, 422)
+  // In a column of JSON it is a string.
+  assert.is((await service.create('shop-order', { ...order, extra: '{' })).status, server ? 201 : 422)
   assert.equal(await schemaOf(database), before)
 })
 
