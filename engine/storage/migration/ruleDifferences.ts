@@ -2,7 +2,7 @@
 import { servedValue } from '../../descriptor/kinds.js'
 import type { Field, Registry, Resource } from '../../descriptor/registry.js'
 import { ruleNames, violationFinder } from '../../descriptor/valueRules.js'
-import { quoted } from '../schema.js'
+import { literal, quoted } from '../schema.js'
 import { type CatalogueTable, findColumn } from './catalogue.js'
 import { applyCommand, type Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
@@ -19,10 +19,10 @@ const breaking = async (database: MigrationDialect, table: string, field: Field)
   const value = servedValue(column.read ? { ...column, json: asText } : column, quoted(field.name))
   const ids: string[] = []
   const values = new Set<string>()
-  let [count, reason, after] = [0, '', String(Number.MIN_SAFE_INTEGER)]
+  let [count, reason, after] = [0, '', '']
   for (let isMore = true; isMore; ) {
     const rows = await database.execute<{ id: number | string; value: never }>(
-      `select id, ${value} as value from ${quoted(table)} where id > ${after} order by id limit ${batch}`,
+      `select id, ${value} as value from ${quoted(table)}${after && ` where id > ${after}`} order by id limit ${batch}`,
     )
     for (const { id, value: stored } of rows) {
       const given = stored === null ? null : (column.read?.(stored) ?? stored)
@@ -34,7 +34,7 @@ const breaking = async (database: MigrationDialect, table: string, field: Field)
       count++
     }
     isMore = rows.length === batch
-    after = String(rows.at(-1)?.id)
+    after = literal(String(rows.at(-1)?.id))
   }
   return { count, ids, reason, values: [...values] }
 }
