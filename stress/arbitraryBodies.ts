@@ -1,7 +1,7 @@
 /** Generates bodies of creates and updates as JSON text: valid ones with arbitrary values, and invalid ones. */
 import fc from 'fast-check'
-import { fromUnits } from '../engine/descriptor/decimals.js'
-import type { Kind } from '../engine/descriptor/kinds.js'
+import { fromUnits, toUnits } from '../engine/descriptor/decimals.js'
+import { canonicalOf, type Kind } from '../engine/descriptor/kinds.js'
 import {
   type Field,
   type GivenValue,
@@ -95,19 +95,13 @@ const arbitraryValue = ({
 }
 
 /** Values at the bounds of a field's rules, and just inside and past them. */
-const boundValues = ({
-  kind,
-  min,
-  max,
-  minLength = 0,
-  maxLength = 0,
-  oneOf,
-  pattern,
-  example,
-}: Field): GivenValue[] => {
+const boundValues = (field: Field): GivenValue[] => {
+  const { kind, min, max, minLength = 0, maxLength = 0, oneOf, pattern, example } = field
   const near = [min, max].flatMap((bound): GivenValue[] => {
     if (typeof bound === 'number') return (kind === 'integer' ? [-1, 0, 1] : [-1e-9, 0, 1e-9]).map((by) => bound + by)
     if (typeof bound !== 'string') return []
+    if (kind === 'decimal')
+      return [-1n, 0n, 1n].map((by) => fromUnits(toUnits(String(canonicalOf(field, bound))) + by, field))
     if (kind === 'timestamp') return [-1, 0, 1].flatMap((ms) => momentForms(Date.parse(bound) + ms))
     return [-1, 0, 1].map((days) => new Date(Date.parse(bound) + days * 86_400_000).toISOString().slice(0, 10))
   })

@@ -57,10 +57,19 @@ const bounds: Record<string, { min: bigint; max?: bigint }> = {
   offset: { min: 0n },
 }
 
+/** A decimal as a number of its smallest units, also one that is written without its places. */
+const unitsOf = (decimal: string, { places = 0 }: Field): bigint => {
+  const [whole = '', fraction = ''] = decimal.split('.')
+  return BigInt(`${whole}${fraction.slice(0, places).padEnd(places, '0')}`)
+}
+
 /** The type of the issue for a value of the right kind that breaks a rule of its field. */
 export const brokenRule = (field: Field, value: GivenValue): string | undefined => {
   const { oneOf, min, max, minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern = '[^]*' } = field
-  const order = (one: GivenValue) => (typeof one === 'string' ? Date.parse(one) : Number(one))
+  const order = (one: GivenValue) => {
+    if (field.kind === 'decimal') return unitsOf(String(one), field)
+    return typeof one === 'string' ? Date.parse(one) : Number(one)
+  }
   const { length } = [...String(value)]
   if (oneOf && !oneOf.includes(value)) return 'enum'
   if (min !== undefined && order(value) < order(min)) return 'greater_than_equal'
@@ -271,6 +280,10 @@ export const expectedRow = (
     }),
   )
 
+/** JSON is equal if its text is; a zero has no sign in JSON. */
+const isSameValue = (a: Value | undefined, b: Value | undefined): boolean =>
+  a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b))
+
 /** The first difference between a stored row and the expected one; values from the clock are compared by format only. */
 export const rowMismatch = (
   resource: Resource,
@@ -281,9 +294,9 @@ export const rowMismatch = (
   const expected = expectedRow(resource, sent, before)
   const names = resource.fields.map(({ name }) => name)
   if (JSON.stringify(Object.keys(stored)) !== JSON.stringify(names)) return `the fields are ${Object.keys(stored)}`
-  const isChanged = names.some((name) => expected[name] !== before?.[name])
+  const isChanged = names.some((name) => !isSameValue(expected[name], before?.[name]))
   const differing = resource.fields.find(({ name, managed, default: preset, onUpdate }) => {
-    if (expected[name] === stored[name] || (name === 'id' && !before)) return false
+    if (isSameValue(expected[name], stored[name]) || (name === 'id' && !before)) return false
     const source = before ? isChanged && onUpdate : (managed ?? preset)
     const isFromClock = typeof source === 'function' && (managed || !(sent[name] ?? null))
     return !isFromClock || withoutDigits(stored[name]) !== withoutDigits(expected[name])

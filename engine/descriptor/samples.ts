@@ -1,4 +1,5 @@
 /** Sample values of fields, within their rules: for examples in the documents, generated rows and tests. */
+import { fromUnits, parseDecimal, toUnits } from './decimals.js'
 import { kindOf } from './kinds.js'
 import { matchingText } from './patternSample.js'
 import type { Field, GivenValue } from './registry.js'
@@ -7,14 +8,23 @@ import { findViolation } from './valueRules.js'
 const day = 86_400_000
 
 /** The nth value from the least one, or before the greatest; between both, the first follows the last. */
-const within = ({ kind, min, max }: Field, nth: number): GivenValue | undefined => {
+const within = (field: Field, nth: number): GivenValue | undefined => {
+  const { kind, min, max } = field
   const bound = min ?? max
+  if (kind === 'decimal') return bound === undefined ? undefined : decimalWithin(field, nth)
   const [least, most] = [min, max].map((one) => (typeof one === 'string' ? Date.parse(one) / day : Number(one)))
   const n = nth % (Math.floor(Number(most) - Number(least)) + 1 || Number.POSITIVE_INFINITY)
   if (typeof bound === 'number') return min === undefined ? bound - n : bound + n
   if (typeof bound !== 'string') return undefined
   const moment = new Date(Date.parse(bound) + (min === undefined ? -n : n) * day).toISOString()
   return kindOf(kind).input === 'date' ? moment.slice(0, 10) : moment
+}
+
+const decimalWithin = (field: Field, nth: number): string => {
+  const units = (bound: GivenValue) => toUnits(String(parseDecimal(String(bound), field)))
+  const [least, most] = [field.min, field.max].map((bound) => (bound === undefined ? undefined : units(bound)))
+  const n = BigInt(nth) % (least !== undefined && most !== undefined ? most - least + 1n : BigInt(nth) + 1n)
+  return fromUnits(least === undefined ? (most as bigint) - n : least + n, field)
 }
 
 const padded = ({ name, minLength = 0, maxLength = Number.MAX_SAFE_INTEGER }: Field, n: number): string => {

@@ -1,4 +1,16 @@
-import { boolean, date, defineResource, integer, now, number, text, timestamp } from '../../engine/descriptor/index.js'
+import {
+  boolean,
+  date,
+  decimal,
+  defineResource,
+  integer,
+  json,
+  now,
+  number,
+  text,
+  timestamp,
+  uuid,
+} from '../../engine/descriptor/index.js'
 
 export default defineResource({
   name: 'Stress value',
@@ -17,6 +29,10 @@ export default defineResource({
     due: date({ min: '2020-02-29', filter: true, range: true }),
     day: date(),
     at: timestamp({ min: '2000-01-01T00:00:00Z', max: '2099-12-31T23:59:59.999Z', sort: true }),
+    ref: uuid({ filter: true }),
+    price: decimal({ digits: 12, places: 2, min: '-500', max: '1000000.5', filter: true, sort: true, range: true }),
+    units: decimal({ digits: 18, places: 0, range: true }),
+    extra: json(),
     created: timestamp({ managed: now }),
     changed: timestamp({ managed: now, onUpdate: now }),
   },
