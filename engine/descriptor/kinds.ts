@@ -295,7 +295,8 @@ export const kinds = {
     }),
     postgres: ({ digits, places }) => ({
       type: `numeric(${digits},${places})`,
-      isValue: (column) => `${column} not in ('NaN', 'Infinity', '-Infinity')`,
+      // Without digits it could be infinite too.
+      isValue: (column) => `${column} <> 'NaN'`,
       json: (column) => `${column}::text`,
     }),
     convertible: 'only decimals that have enough digits before and after the point',
