@@ -9,6 +9,7 @@ import {
   type Value,
   writableFields,
 } from '../engine/descriptor/registry.js'
+import { brokenRules } from '../engine/descriptor/rowRules.js'
 import { sampleValue } from '../engine/descriptor/samples.js'
 
 /** The demo rows by path. */
@@ -94,7 +95,7 @@ export const withSampleRows = (registry: Registry): Registry => {
     const generated: RowValues[] = []
     for (let n = 1; n <= generatedRows; n++) {
       const row = sampleRow(resource, rows, generated.length + 1, n)
-      if (isUnique(row)) generated.push(row)
+      if (brokenRules(resource, row, () => true).length === 0 && isUnique(row)) generated.push(row)
     }
     rows.set(resource.path, generated.sort(byId))
   }

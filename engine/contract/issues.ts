@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { kindOf } from '../descriptor/kinds.js'
 import { didYouMean, nearest } from '../descriptor/nearest.js'
 import type { Field, Registry, Resource, RowValues } from '../descriptor/registry.js'
+import { brokenRules, wrongSteps } from '../descriptor/rowRules.js'
 import { jsonNoun, shorten, Violation, zodViolation } from '../descriptor/violations.js'
 import type { Issue } from './errors.js'
 
@@ -36,6 +37,18 @@ export const propertyIssue = (resource: Resource, writable: readonly string[], k
   const hint = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
   return bodyIssue('extra_forbidden', `Unknown property "${shorten(key)}".${hint}`, key)
 }
+
+/** The issues for rules between fields that a row breaks. */
+export const ruleIssues = (resource: Resource, row: RowValues, isChanged: (field: string) => boolean): Issue[] =>
+  brokenRules(resource, row, isChanged).map(({ field, message }) => bodyIssue('rule', message, field))
+
+/** The issues for an update that only the row as it is can show: steps that are not allowed, and rules that the changed row breaks. */
+export const changeIssues = (resource: Resource, before: RowValues, values: RowValues): Issue[] => [
+  ...wrongSteps(resource, before, values).map(({ field, from, to, expected }) =>
+    violationIssue(field, new Violation('transition', to, { from, expected })),
+  ),
+  ...ruleIssues(resource, { ...before, ...values }, (name) => values[name] !== undefined),
+]
 
 /** The issue for a value that the database refuses although the descriptor allows it. */
 export const constraintIssue = (

@@ -14,7 +14,7 @@ import {
 import { Violation } from '../descriptor/violations.js'
 import { type Issue, maxIssues } from './errors.js'
 import { inexactKeys } from './exactNumbers.js'
-import { bodyTypeIssue, fieldIssue, propertyIssue, violationIssue } from './issues.js'
+import { bodyTypeIssue, fieldIssue, propertyIssue, ruleIssues, violationIssue } from './issues.js'
 
 export const bodyLimit = 1024 * 1024
 
@@ -78,7 +78,7 @@ export const createBodyReader = (resource: Resource, schema: z.ZodObject): BodyR
     const { values, issues } = read(body, source)
     const row = newRow(resource, values)
     for (const { loc } of issues) delete row[String(loc[1])]
-    return { values: row, issues }
+    return { values: row, issues: [...issues, ...ruleIssues(resource, row, () => true)] }
   }
 }
 

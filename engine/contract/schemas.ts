@@ -101,6 +101,14 @@ const describeDefault = ({ default: source, required }: Field): string => {
 const describeUnique = (within: readonly string[]): string =>
   within.length === 0 ? 'Unique.' : `Unique among rows with the same ${within.map(code).join(' and ')}.`
 
+/** The steps of `next` as a table. */
+const describeSteps = ({ oneOf = [], next = {} }: Field): string => {
+  const steps = oneOf.map((from) => `| ${from} | ${(next[String(from)] ?? []).join(', ') || 'none'} |`)
+  return ['What each value may be changed to:', '', '| from | to |', '| --- | --- |', ...steps].join('\n')
+}
+
+const describeRules = ({ rules = [] }: Resource): string => rules.map(({ message }) => ` ${message}.`).join('')
+
 const sentences = (field: Field, isBody: boolean, isUpdate: boolean): string => {
   const { about, references, unique, format, managed, redacted } = field
   return [
@@ -110,6 +118,7 @@ const sentences = (field: Field, isBody: boolean, isUpdate: boolean): string => 
     format && `${formatDescriptions[format]}${isBody ? '; any string is accepted' : ''}.`,
     typeof managed === 'function' && 'Set by the service.',
     redacted && (isBody ? 'Never returned.' : 'Always null.'),
+    isUpdate && field.next && describeSteps(field),
     isBody && !isUpdate && field.default !== undefined && describeDefault(field),
   ]
     .filter(Boolean)
@@ -126,6 +135,7 @@ const extensionKeywords = (field: Field, isBody: boolean, isUpdate: boolean) => 
   'x-unique': field.unique,
   'x-redacted': isBody ? undefined : field.redacted,
   'x-default': isBody && !isUpdate ? defaultName(field) : undefined,
+  'x-next': isUpdate ? field.next : undefined,
 })
 
 const fieldSchemas = (fields: readonly Field[], isBody: boolean, isUpdate = false) =>
@@ -151,16 +161,22 @@ export const rowSchema = (resource: Resource) =>
     .object(fieldSchemas(resource.fields, false))
     .meta({ id: schemaNames(resource).row, ...(resource.about && { description: resource.about }) })
 
+/** The rules for programs that compare documents. */
+const ruleKeyword = ({ rules }: Resource) =>
+  rules ? { 'x-rules': rules.map(({ fields, message }) => ({ fields, message })) } : {}
+
 export const createSchema = (resource: Resource) =>
   z.strictObject(fieldSchemas(writableFields(resource), true)).meta({
     id: schemaNames(resource).create,
-    description: `Request body for creating ${withArticle(resource.name.toLowerCase())}.`,
+    description: `Request body for creating ${withArticle(resource.name.toLowerCase())}.${describeRules(resource)}`,
+    ...ruleKeyword(resource),
   })
 
 export const updateSchema = (resource: Resource) =>
   z.strictObject(fieldSchemas(updatableFields(resource), true, true)).meta({
     id: schemaNames(resource).update,
-    description: `Request body for changing ${withArticle(resource.name.toLowerCase())}. What is absent stays as it is.`,
+    description: `Request body for changing ${withArticle(resource.name.toLowerCase())}. What is absent stays as it is.${describeRules(resource)}`,
+    ...ruleKeyword(resource),
   })
 
 const paginationMeta = z

@@ -1,6 +1,6 @@
 /** The rules for the fields of a descriptor beyond their syntax: names, references, and options that contradict each other. */
 import { now, today } from './clock.js'
-import type { Descriptor } from './define.js'
+import type { Descriptor, Rule } from './define.js'
 import { type FieldSpec, type Options, tones } from './fields.js'
 import { type IdKind, isValueOf, type Kind, type KindSpec, kindOf } from './kinds.js'
 import { commonParameters } from './listParameters.js'
@@ -9,6 +9,7 @@ import { didYouMean } from './nearest.js'
 import { compilePattern, maxPatternLength } from './pattern.js'
 import type { GivenValue } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
+import { ruleValue } from './rowRules.js'
 import { findViolation } from './valueRules.js'
 
 export interface Target {
@@ -113,6 +114,28 @@ const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): v
   }
 }
 
+/** A step that is not among the values, or that no update can make. */
+const checkNext = (options: Options<GivenValue>, isUpdatable: boolean, report: Report): void => {
+  const { next, oneOf } = options
+  if (!next) return
+  if (!oneOf) {
+    report('next needs oneOf', 'next')
+    return
+  }
+  if (!isUpdatable) report('next needs update, because only updates make steps', 'next')
+  const names = oneOf.map(String)
+  for (const [from, to] of Object.entries(next)) {
+    if (!names.includes(from))
+      report(`next names ${formatValue(from)}, which is not in oneOf${didYouMean(from, names)}`, 'next', from)
+    for (const [index, one] of to.entries()) {
+      if (!oneOf.includes(one))
+        report(`next: ${formatValue(one)} is not in oneOf${didYouMean(String(one), names)}`, 'next', from, index)
+      else if (String(one) === from)
+        report(`next: ${formatValue(one)} follows itself, which is no change`, 'next', from, index)
+    }
+  }
+}
+
 /** The value that a text stands for: what is not JSON is itself. */
 export const parseJson = (text: string): unknown => {
   try {
@@ -133,8 +156,36 @@ const checkTones = (kind: Kind, { tones: given = {}, oneOf }: Options<GivenValue
   }
 }
 
+/** Asks a rule once, with samples, to find one that reads other fields, throws, or returns something else than true or false. */
+const tryRule = ({ fields: own, holds }: Rule, fields: Descriptor['fields'], report: Report): void => {
+  const samples = own.map((name) => {
+    const { kind, options } = fields[name] as FieldSpec
+    const { oneOf, min, max, ...others } = options as Options<GivenValue>
+    const sample = oneOf?.[0] ?? min ?? max ?? kindOf(kind).sample(1, name, others)
+    return [name, ruleValue({ ...others, kind }, sample)]
+  })
+  const others = new Set<string>()
+  const row = new Proxy(Object.fromEntries(samples), {
+    get(target, name) {
+      if (typeof name === 'string' && !own.includes(name)) others.add(name)
+      return Reflect.get(target, name)
+    },
+  })
+  try {
+    const held: unknown = holds(row)
+    for (const name of others) report(`holds reads "${name}", which is not in fields`, 'holds')
+    if (others.size === 0 && typeof held !== 'boolean')
+      report(`holds returns ${formatValue(held)}, but it must return true or false`, 'holds')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : formatValue(error)
+    report(`holds throws an error: ${reason}`, 'holds')
+  }
+}
+
 export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target[], report: Report): void => {
   const { existing, idColumn, fields, required, create, renamedFromTable } = descriptor
+  const isUpdated = (name: string) =>
+    descriptor.update === true || (Array.isArray(descriptor.update) && descriptor.update.includes(name))
   const names = Object.keys(fields)
   const optionsFor = (name: string) => (fields[name]?.options ?? {}) as Options<GivenValue>
 
@@ -212,6 +263,7 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
           report(`${option} is missing; a decimal needs it: decimal({ digits: 12, places: 2 })`)
     checkRules(kind, options, report)
     checkTones(kind, options, report)
+    checkNext(options, isUpdated(name), report)
     if (onUpdate && !managed) report('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
     if (target?.existing && !existing && onDelete && onDelete !== 'restrict') {
       const why = `"${references}" is an existing table, for which no foreign key is created`
@@ -234,6 +286,17 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
     checkList(property, list, report, check)
     if (list.length === 0 && property !== 'required')
       report(`${property} is an empty list; name fields, or remove it`, property)
+  }
+  for (const [index, rule] of (descriptor.rules ?? []).entries()) {
+    const reportRule = reportAt(report, `rule ${index + 1}`, 'rules', index)
+    if (rule.fields.length === 0) reportRule('fields is an empty list; name the fields that it compares', 'fields')
+    checkList(
+      'fields',
+      rule.fields,
+      reportRule,
+      (name, { redacted }) => redacted && `names "${name}", which is redacted`,
+    )
+    if (rule.fields.length > 0 && rule.fields.every((name) => names.includes(name))) tryRule(rule, fields, reportRule)
   }
   for (const [name, spec] of Object.entries(fields))
     checkField(name, spec, reportAt(report, `field "${name}"`, 'fields', name))

@@ -4,6 +4,18 @@ import type { IdKind, Kind } from './kinds.js'
 
 export type Fields = Readonly<Record<string, FieldSpec<Kind, OptionsOf[Kind]>>>
 
+/** A value as rules get it: never null, and a decimal as a number of its smallest units. */
+type RuleValue<S extends FieldSpec<Kind, unknown>> = S['kind'] extends 'decimal' ? bigint : ValueOf<S['kind']>
+
+/** What must hold between the values of a row. */
+export interface Rule<F extends Fields = Fields> {
+  /** The fields that it compares; it is asked when each of them has a value. An issue names the last one. */
+  readonly fields: readonly (keyof F & string)[]
+  holds(row: { readonly [Name in keyof F]: RuleValue<F[Name]> }): boolean
+  /** What is wrong with a row for which it does not hold: `to_date must not be before from_date`. */
+  readonly message: string
+}
+
 /** A resource as plain data. */
 export interface Descriptor<
   F extends Fields = Fields,
@@ -38,6 +50,8 @@ export interface Descriptor<
   readonly fields: F
   /** The fields that are never null. */
   readonly required: readonly R[]
+  /** What must hold between the fields of a row that clients create or change. */
+  readonly rules?: readonly Rule[]
   /** Whether clients with the write token may create one. */
   readonly create: boolean
   /** Whether clients with the write token may change one: all fields that a create may set, or the named ones. */
@@ -53,7 +67,10 @@ export const defineResource = <
   const U extends keyof F & string = never,
   const I extends IdKind = 'integer',
 >(
-  descriptor: Descriptor<F, R, U, I> & { readonly label?: readonly (keyof F & string)[] },
+  descriptor: Descriptor<F, R, U, I> & {
+    readonly label?: readonly (keyof F & string)[]
+    readonly rules?: readonly Rule<F>[]
+  },
 ): Descriptor<F, R, U, I> => descriptor
 
 type FieldsOf<D> = D extends Descriptor<infer F, infer _R, infer _U, infer _I> ? F : never

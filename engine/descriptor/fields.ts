@@ -35,6 +35,8 @@ export interface Options<V> extends RuleOptions<V>, KindOptions {
   column?: string
   /** The former name of the field, whose column `npm run migrate` renames. */
   renamedFrom?: string
+  /** What an update may change each value of `oneOf` to: `{ Pending: ['Approved', 'Rejected'] }`. A value that is not named stays. */
+  next?: Readonly<Record<string, readonly V[]>>
   /** The path of the resource that the value references by `id`. */
   references?: string
   /** What a delete of the referenced row does: refuse it (`restrict`, the default), set the field to null, or delete this row too. */
@@ -80,12 +82,17 @@ export interface FieldSpec<K extends Kind = Kind, O = OptionsOf[K]> {
 /** The options of a kind. Only these are inferred: TypeScript does not name unknown properties of an inferred type. */
 type GivenOptions<K extends Kind, V, D, M> = Omit<
   OptionsOf[K],
-  'default' | 'managed' | 'oneOf' | 'digits' | 'places'
+  'default' | 'managed' | 'oneOf' | 'next' | 'digits' | 'places'
 > & {
   default?: D
   managed?: M
 } & ('digits' extends keyof OptionsOf[K] ? { digits: number; places: number } : object) &
-  ('oneOf' extends keyof OptionsOf[K] ? { oneOf?: readonly V[] } : object)
+  ('oneOf' extends keyof OptionsOf[K]
+    ? {
+        oneOf?: readonly V[]
+        next?: { readonly [From in `${NoInfer<V> & (string | number)}`]?: readonly NoInfer<V>[] }
+      }
+    : object)
 
 /** The inferred options, which decide what a row and a create body may have; NoInfer, because `defineResource` gives a context. */
 type InferredOptions<K extends Kind, V, D, M> = ([D] extends [undefined] ? object : { default: NoInfer<D> }) &

@@ -128,6 +128,7 @@ export const kinds = {
       'format',
       'tones',
       'oneOf',
+      'next',
       'minLength',
       'maxLength',
       'pattern',
@@ -151,7 +152,7 @@ export const kinds = {
     row: () => z.int(),
     // z.int() has these bounds anyway; named here, they appear in the documents.
     body: () => z.int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
-    options: ['filter', 'range', 'sort', 'unique', 'references', 'onDelete', 'tones', 'oneOf', 'min', 'max'],
+    options: ['filter', 'range', 'sort', 'unique', 'references', 'onDelete', 'tones', 'oneOf', 'next', 'min', 'max'],
     parse: (text) => {
       const value = parseInteger(text)
       return typeof value === 'string' ? new Violation(value, text) : value

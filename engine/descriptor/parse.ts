@@ -25,6 +25,13 @@ const isNames = (value: unknown): boolean => Array.isArray(value) && value.every
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const isTrue = (value: unknown): boolean => value === true
 
+const isRule = (value: unknown): boolean =>
+  isObject(value) &&
+  isNames(value['fields']) &&
+  isFunction(value['holds']) &&
+  isText(value['message']) &&
+  Object.keys(value).length === 3
+
 const mandatory: Checks = {
   name: check('a string such as "Book"', isText),
   area: check('a string such as "People"', isText),
@@ -49,6 +56,10 @@ const properties: Checks = {
   idColumn: foreignName,
   plural: check('a string such as "Books"', isText),
   about: check('a sentence', isText),
+  rules: check(
+    "a list of rules, such as { fields: ['from', 'to'], holds: (row) => row.from <= row.to, message: 'to must not be before from' }",
+    (value) => Array.isArray(value) && value.length > 0 && value.every(isRule),
+  ),
   update: check(
     'true, false or a list of field names, such as ["status"]',
     (value) => typeof value === 'boolean' || isNames(value),
@@ -85,6 +96,10 @@ const optionChecks = (kind: Kind, options: KindOptions): Checks => {
     references: check('the path of a resource, such as "authors"', isText),
     onDelete: check("'restrict', 'set null' or 'cascade'", (value) => onDeletes.includes(value as OnDelete)),
     oneOf: check(`a list of values, each ${expected}`, isList),
+    next: check(
+      "an object with the values that may follow each, such as { Pending: ['Approved'] }",
+      (value) => isObject(value) && Object.values(value).every((one) => Array.isArray(one) && one.every(isValid)),
+    ),
     min: check(expected, isValid),
     max: check(expected, isValid),
     minLength: check('a number of characters', isLength),

@@ -93,6 +93,11 @@ const bodyWords: Readonly<Record<string, (value: never, ctx: never, isRedacted: 
     isMoment(ge) ? [`must be ${ge} or later`, `${value} is earlier`] : [`must be at least ${ge}`, `${value} is less`],
   less_than_equal: (value: GivenValue, { le }: { le: GivenValue }) =>
     isMoment(le) ? [`must be ${le} or earlier`, `${value} is later`] : [`must be at most ${le}`, `${value} is more`],
+  transition: (to: GivenValue | null, { from, expected }: { from: GivenValue; expected: readonly GivenValue[] }) => {
+    const steps = expected.map(quote).join(' or ')
+    const step = `cannot change from ${quote(from)} to ${to === null ? 'null' : quote(to)}`
+    return `${step}; ${steps === '' ? 'it is final' : `it may become ${steps}`}`
+  },
   string_too_short: (text: string, { min_length: least }: { min_length: number }) =>
     `must have at least ${least} characters; it has ${countCodePoints(text)}`,
   string_too_long: (text: string, { max_length: most }: { max_length: number }) =>

@@ -103,6 +103,10 @@ const forms: Partial<Record<KindEntry['input'], string>> = {
   textarea: 'json',
 }
 
+/** The values that an update may choose: what is stored, and what may follow it. */
+const possibleValues = ({ next, oneOf = [] }: Field, stored: Value): readonly GivenValue[] | undefined =>
+  next && stored !== null && oneOf.includes(stored) ? [stored, ...(next[String(stored)] ?? [])] : undefined
+
 const renderInput = (registry: Registry, resource: Resource, field: Field, edited: Edited | undefined): Html => {
   const { name, kind, oneOf, format, redacted } = field
   const target = referencedResource(registry, field)
@@ -116,7 +120,7 @@ const renderInput = (registry: Registry, resource: Resource, field: Field, edite
     const label = text !== '' && edited?.labels(target, stored)
     return html`<div class="combobox"><input ${common}${value} data-choices="${pageUrl(target, 'choices')}" placeholder="Type a name or an id"><span class="picked note">${label}</span></div>`
   }
-  const values = oneOf ?? (input === 'checkbox' ? [true, false] : undefined)
+  const values = possibleValues(field, stored) ?? oneOf ?? (input === 'checkbox' ? [true, false] : undefined)
   if (values && (oneOf || !isMandatory(field))) return renderSelect(field, edited, common, values)
   const hint = defaultText(field, edited) ?? (edited && redacted ? 'Redacted' : format ? formats[format] : '')
   const placeholder = html` placeholder="${hint}"`

@@ -44,6 +44,10 @@ const disabled = html`<p class="notice">Writes are disabled: this service has no
 
 const tokenControl = html`<div class="control token"><label for="token">Write token <span class="required">required</span></label><input id="token" type="password" autocomplete="off" aria-describedby="help-write-token issue-write-token"><p class="help" id="help-write-token">Kept in memory until you leave or reload this page; never stored.</p><p class="issue" id="issue-write-token"></p></div>`
 
+/** What must hold between the fields. */
+const ruleList = ({ rules = [] }: Resource): Html | undefined =>
+  rules.length === 0 ? undefined : html`<ul class="rules">${rules.map(({ message }) => html`<li>${message}</li>`)}</ul>`
+
 const formPage = (service: ExplorerService, resource: Resource, form: Form): Page => {
   const { kind, existing, body } = form
   const { verb, method, type } = kinds[kind]
@@ -55,7 +59,7 @@ const formPage = (service: ExplorerService, resource: Resource, form: Form): Pag
   const source = html`<noscript><p class="notice">This form needs JavaScript. Without it, send the request on this page, with the write token in place of TOKEN.</p></noscript>
     <form id="${kind}" data-method="${method}" data-path="${url}" data-type="${type}" data-tag="${existing?.tag}" data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${body === undefined ? '' : `${head} -d `}" novalidate hidden>
     <div id="error" class="notice error" role="alert" tabindex="-1" hidden></div>
-    ${form.controls}${tokenControl}
+    ${form.controls}${kind !== 'delete' && ruleList(resource)}${tokenControl}
     <p class="actions"><button class="primary ${kind === 'delete' && 'danger'}">${form.button}</button> <a class="button" href="${cancel}">Cancel</a></p></form>`
   const name = existing ? html`<bdi>${existing.label}</bdi>` : resource.name.toLowerCase()
   const main = html`<div class="title"><div><h1>${verb} ${name}${kind === 'delete' && '?'}</h1>${form.lead && html`<p class="lead">${form.lead}</p>`}</div></div>

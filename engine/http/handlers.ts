@@ -2,7 +2,7 @@
 import type { Middleware } from 'koa'
 import * as errors from '../contract/errors.js'
 import { keyReused, replayedHeader } from '../contract/headers.js'
-import { conflictIssue, constraintIssue } from '../contract/issues.js'
+import { changeIssues, conflictIssue, constraintIssue } from '../contract/issues.js'
 import type { Operation, ResourceOperation, WriteOperation } from '../contract/operations.js'
 import { itemIdParser, listQueryParser } from '../contract/parameters.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
@@ -182,12 +182,19 @@ const create = (service: Service, { resource, readBody }: WriteOperation): Handl
   }
 }
 
+/** A row that may be changed; without its body if only a retry can succeed. */
+interface Checked {
+  readonly id: RowId
+  readonly ifMatch: readonly string[] | undefined
+  readonly body?: Buffer
+}
+
 /** Makes the checks that precede every change of a row: the token, the row and If-Match. */
 const existingRow = ({ storage, token }: Service, resource: Resource) => {
   const table = storage.table(resource)
   const checkToken = writeGuard(token)
   const parseItemId = itemIdParser(resource, errors.bodyInvalid)
-  return async (ctx: AppContext): Promise<{ id: RowId; ifMatch: readonly string[] | undefined }> => {
+  return async (ctx: AppContext): Promise<Checked> => {
     checkToken(ctx.get('Authorization'))
     rejectKey(ctx, resource)
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
@@ -195,26 +202,44 @@ const existingRow = ({ storage, token }: Service, resource: Resource) => {
     const key = ctx.req.headers['idempotency-key'] as string | undefined
     if (id === undefined) throw errors.rowNotFound(resource.name, text)
     const row = await table.get(id)
-    if (row && (!ifMatch || ifMatch.includes(row.tag))) return { id, ifMatch }
+    if (row && (!ifMatch || ifMatch.includes(row.tag))) return { id, ifMatch, body: row.body }
     // The retry of a change that was made succeeds again, although the row has another tag by now, or is gone.
     if (key !== undefined && (await table.hasKey(key))) return { id, ifMatch }
     throw row ? errors.preconditionFailed(`"${row.tag}"`) : errors.rowNotFound(resource.name, text)
   }
 }
 
+/** How often an update is repeated because the row that its rules were asked for has changed meanwhile. */
+const maxAttempts = 20
+
 const update = (service: Service, { resource, readBody }: WriteOperation): Handler => {
+  const isRuled = resource.rules !== undefined || resource.fields.some(({ next }) => next)
   const table = service.storage.table(resource)
   const check = existingRow(service, resource)
   return async (ctx) => {
-    const { id, ifMatch } = await check(ctx)
+    const { id, ifMatch, body } = await check(ctx)
     const { value, source } = await readJson(ctx, resource, patchTypes)
     const { values, issues } = readBody(value, source)
     const idempotencyKey = readIdempotencyKey(ctx, source, issues)
-    const outcome =
-      issues.length > 0
-        ? { conflicts: await table.conflicts(values, id) }
-        : await table.write({ kind: 'update', id, values, stamps: currentStamps(resource), ifMatch, idempotencyKey })
-    const stored = storedRow(service, resource, outcome, { id, values, issues })
+    const write = { kind: 'update', id, values, stamps: currentStamps(resource), ifMatch, idempotencyKey } as const
+    // A retry has the outcome of the first request, whatever the row is now.
+    const isRetry = isRuled && idempotencyKey !== undefined && (await table.hasKey(idempotencyKey.key))
+    const attempt = async (current: Buffer | undefined, left: number): Promise<ReturnType<typeof storedRow>> => {
+      const isCompared = isRuled && current !== undefined && !isRetry
+      const broken = isCompared ? changeIssues(resource, JSON.parse(String(current)), values) : []
+      const all = [...issues, ...broken]
+      if (all.length > 0) {
+        const conflicts = await table.conflicts(values, id)
+        return storedRow(service, resource, { conflicts }, { id, values, issues: all })
+      }
+      // Only if the row is still the one that was compared: two updates at once could break a rule together.
+      const outcome = await table.write(isCompared ? { ...write, ifMatch: [rowTag(current)] } : write)
+      if (!('current' in outcome) || ifMatch || !isCompared)
+        return storedRow(service, resource, outcome, { id, values })
+      if (left === 0) throw new Unavailable(`row ${id} of ${resource.path} is changed too often`)
+      return attempt(outcome.current, left - 1)
+    }
+    const stored = await attempt(body, maxAttempts)
     ctx.set('Content-Location', rowPath(resource, id))
     sendStored(ctx, 200, stored)
   }

@@ -222,6 +222,55 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     `field "e": unknown option "tones" of date(); it must be one of ${optionList}, unique, min, max`,
     'field "f": tones is ["good"], but it must be an object with a tone for each value, such as { Approved: \'good\' }',
   ],
+  [
+    'rules between fields',
+    withFields(
+      { a: integer(), b: integer(), c: text({ redacted: true }) },
+      {
+        rules: untyped([
+          { fields: [], holds: () => true, message: 'x' },
+          { fields: ['a', 'bb'], holds: () => true, message: 'x' },
+          { fields: ['c'], holds: () => true, message: 'x' },
+          { fields: ['a'], holds: ({ a, b }: { a: number; b: number }) => a < b, message: 'x' },
+          { fields: ['a'], holds: ({ a }: { a: number }) => a, message: 'x' },
+          {
+            fields: ['a'],
+            holds: () => {
+              throw new Error('no')
+            },
+            message: 'x',
+          },
+        ]),
+      },
+    ),
+    'rule 1: fields is an empty list; name the fields that it compares',
+    'rule 2: fields names the unknown field "bb". Did you mean "b"?',
+    'rule 3: fields names "c", which is redacted',
+    'rule 4: holds reads "b", which is not in fields',
+    'rule 5: holds returns 20001, but it must return true or false',
+    'rule 6: holds throws an error: no',
+  ],
+  [
+    'steps of a status',
+    withFields(
+      {
+        a: text({ next: { x: ['y'] } }),
+        b: text({ oneOf: ['open', 'done'], next: untyped({ opn: ['done'], open: ['don', 'open'] }) }),
+        c: integer(untyped({ oneOf: [1], next: [1] })),
+      },
+      { update: ['a', 'b'] },
+    ),
+    'field "c": next is [1], but it must be an object with the values that may follow each, such as { Pending: [\'Approved\'] }',
+    'field "a": next needs oneOf',
+    'field "b": next names "opn", which is not in oneOf. Did you mean "open"?',
+    'field "b": next: "don" is not in oneOf. Did you mean "done"?',
+    'field "b": next: "open" follows itself, which is no change',
+  ],
+  [
+    'steps without updates',
+    withFields({ a: text({ oneOf: ['x', 'y'], next: { x: ['y'] } }) }),
+    'field "a": next needs update, because only updates make steps',
+  ],
   ['an empty label', withFields({ title: text() }, { label: [] }), 'label is an empty list; name fields, or remove it'],
   [
     'options',
@@ -238,7 +287,7 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     }),
     'field "a": unknown option "refrences" of integer(). Did you mean "references"?',
     `field "b": unknown option "unique" of number(); it must be one of ${optionList}, min, max`,
-    `field "c": unknown option "constructor" of integer(); it must be one of ${optionList}, unique, references, onDelete, tones, oneOf, min, max`,
+    `field "c": unknown option "constructor" of integer(); it must be one of ${optionList}, unique, references, onDelete, tones, oneOf, next, min, max`,
     `field "d": the options of integer() are "large", but they must be an object such as { about: '…' }`,
     'field "e": format is "day", but it must be "date" or "timestamp"',
     'field "f": filter is "yes", but it must be true or omitted',

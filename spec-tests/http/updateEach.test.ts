@@ -1,6 +1,7 @@
 /** Updates and deletes of every resource that allows them: each rule for each field, and each reference to it. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { changeIssues } from '../../engine/contract/issues.js'
 import type { IdKind } from '../../engine/descriptor/kinds.js'
 import {
   type Field,
@@ -50,6 +51,10 @@ const updates = (resource: Resource): void => {
       const { path, row, tag } = await fresh(resource)
       const value = (await freshBody(resource))[name] as Value
       const changed = await change(path, { [name]: value })
+      if (changeIssues(resource, row, { [name]: value }).length > 0) {
+        assert.is(changed.status, 422, changed.text)
+        continue
+      }
       assert.is(changed.status, 200, changed.text)
       assert.is(changed.headers['content-location'], `/api/v1/${path}`)
       assert.equal(withoutStamps(changed.body), withoutStamps({ ...row, [name]: redacted ? null : value }), name)
@@ -60,10 +65,11 @@ const updates = (resource: Resource): void => {
   })
 
   test('null is stored, or refused where a value is required or never shown', async () => {
-    for (const { name, required, redacted } of fields) {
-      const { path } = await fresh(resource)
+    for (const { name, required, redacted, next } of fields) {
+      const { path, row } = await fresh(resource)
       const changed = await change(path, { [name]: null })
       if (redacted || required) assert.equal(issuesOf(changed), [[redacted ? 'redacted' : 'missing', name]])
+      else if (next && row[name] !== null) assert.equal(issuesOf(changed), [['transition', name]])
       else assert.is(changed.body[name], null, changed.text)
     }
   })

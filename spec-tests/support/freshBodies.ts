@@ -1,5 +1,6 @@
 /** Create bodies that always fit: a unique reference gets a row that nothing else references. */
 import type { Field, Registry, Resource, RowValues, Value } from '../../engine/descriptor/registry.js'
+import { brokenRules } from '../../engine/descriptor/rowRules.js'
 import { makeSampleRow, sampleBody, uniqueness } from '../../support/samples.js'
 import type { TestService } from './service.js'
 
@@ -21,7 +22,8 @@ export const freshBodies = ({ fill }: TestService, registry: Registry) => {
     const withoutReferences = Object.fromEntries(references.map(({ name }) => [name, null]))
     for (let tries = 0; ; tries++) {
       const row = make(++n)
-      if (isNew({ ...row, ...withoutReferences }) || tries === 10_000) return row
+      const isAllowed = brokenRules(resource, row, () => true).length === 0
+      if ((isAllowed && isNew({ ...row, ...withoutReferences })) || tries === 10_000) return row
     }
   }
 

@@ -203,6 +203,35 @@ const descriptors = {
     },
     required: ['title'],
   },
+  'sink-visits': {
+    about: 'Rules between fields, and steps of a status.',
+    fields: {
+      from: date({ sort: true, range: true }),
+      to: date(),
+      status: text({
+        oneOf: ['planned', 'begun', 'done', 'cancelled'],
+        next: { planned: ['begun', 'cancelled'], begun: ['done'] },
+        default: 'planned',
+        filter: true,
+      }),
+      stage: integer({ oneOf: [1, 2, 3], next: { 1: [2], 2: [1, 3] } }),
+      paid: decimal({ digits: 8, places: 2 }),
+      total: decimal({ digits: 8, places: 2 }),
+    },
+    required: ['from', 'status'],
+    rules: [
+      {
+        fields: ['from', 'to'],
+        holds: ({ from, to }) => String(from) <= String(to),
+        message: 'to must not be before from',
+      },
+      {
+        fields: ['total', 'paid'],
+        holds: ({ total, paid }) => (paid as bigint) <= (total as bigint),
+        message: 'paid must not be more than total',
+      },
+    ],
+  },
   'sink-taps': {
     about: 'Every option at once.',
     fields: {

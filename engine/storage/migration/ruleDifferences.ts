@@ -1,6 +1,9 @@
 /** Finds the rows whose values do not fit their field: they break a rule, or are served as null although a value is required. No start is refused because of them. */
+
+import { JsonText } from '../../descriptor/jsonText.js'
 import { servedValue } from '../../descriptor/kinds.js'
-import type { Field, Registry, Resource } from '../../descriptor/registry.js'
+import type { Field, Registry, Resource, Value } from '../../descriptor/registry.js'
+import { brokenRules } from '../../descriptor/rowRules.js'
 import { ruleNames, violationFinder } from '../../descriptor/valueRules.js'
 import { literal, quoted } from '../schema.js'
 import { type CatalogueTable, findColumn } from './catalogue.js'
@@ -9,6 +12,18 @@ import type { MigrationDialect } from './migrationDialect.js'
 import { describeRows, maxExamples } from './rows.js'
 
 const batch = 10_000
+
+/** The rows of a table in order of id: the id and what else is selected. */
+async function* eachRow(database: MigrationDialect, table: string, selected: readonly string[]) {
+  for (let after = ''; ; ) {
+    const rows = await database.execute<Record<string, unknown>>(
+      `select id, ${selected.join(', ')} from ${quoted(table)}${after && ` where id > ${after}`} order by id limit ${batch}`,
+    )
+    yield* rows
+    if (rows.length < batch) return
+    after = literal(String(rows.at(-1)?.['id']))
+  }
+}
 
 /** The rows of a table that break a rule of a field, with what the first of them is refused for. */
 const breaking = async (database: MigrationDialect, table: string, field: Field) => {
@@ -19,22 +34,15 @@ const breaking = async (database: MigrationDialect, table: string, field: Field)
   const value = servedValue(column.read ? { ...column, json: asText } : column, quoted(field.name))
   const ids: string[] = []
   const values = new Set<string>()
-  let [count, reason, after] = [0, '', '']
-  for (let isMore = true; isMore; ) {
-    const rows = await database.execute<{ id: number | string; value: never }>(
-      `select id, ${value} as value from ${quoted(table)}${after && ` where id > ${after}`} order by id limit ${batch}`,
-    )
-    for (const { id, value: stored } of rows) {
-      const given = stored === null ? null : (column.read?.(stored) ?? stored)
-      const [violation] = given === null ? [] : findViolations(given as never)
-      if (!violation) continue
-      if (ids.length < maxExamples) ids.push(String(id))
-      reason ||= violation.describe(field)
-      if (values.size < maxExamples) values.add(String(given))
-      count++
-    }
-    isMore = rows.length === batch
-    after = literal(String(rows.at(-1)?.id))
+  let [count, reason] = [0, '']
+  for await (const { id, value: stored } of eachRow(database, table, [`${value} as value`])) {
+    const given = (stored ?? null) === null ? null : (column.read?.(stored as never) ?? stored)
+    const [violation] = given === null ? [] : findViolations(given as never)
+    if (!violation) continue
+    if (ids.length < maxExamples) ids.push(String(id))
+    reason ||= violation.describe(field)
+    if (values.size < maxExamples) values.add(String(given))
+    count++
   }
   return { count, ids, reason, values: [...values] }
 }
@@ -99,8 +107,51 @@ const compareRules = async (database: MigrationDialect, registry: Registry): Pro
   return differences
 }
 
+/** A value as a response shows it, from what the driver of either database returned for it. */
+const shownValue = ({ kind }: Field, stored: unknown): Value => {
+  if (stored === null) return null
+  if (kind === 'boolean') return stored === true || stored === 'true' || stored === 't'
+  if (kind === 'integer' || kind === 'number') return Number(stored)
+  if (kind !== 'json') return String(stored)
+  return new JsonText(typeof stored === 'string' ? stored : JSON.stringify(stored))
+}
+
+/** The rules between fields that stored rows break. */
+const compareRowRules = async (database: MigrationDialect, registry: Registry): Promise<Difference[]> => {
+  const differences: Difference[] = []
+  for (const resource of registry.filter(({ rules }) => rules)) {
+    const { table, rules = [] } = resource
+    const current = await database.catalogue(table)
+    const fields = resource.fields.filter(({ name }) => rules.some((rule) => rule.fields.includes(name)))
+    if (!current?.isOwn || fields.some(({ name, kind }) => findColumn(current, name)?.kind !== kind)) continue
+    const broken = new Map<string, { count: number; ids: string[] }>()
+    const selected = fields.map((field) => {
+      const name = quoted(field.name)
+      return `${servedValue(database.columnOf(field), name)} as ${name}`
+    })
+    for await (const row of eachRow(database, table, selected)) {
+      const values = fields.map((field) => [field.name, shownValue(field, row[field.name] ?? null)])
+      for (const { message } of brokenRules(resource, Object.fromEntries(values), () => true)) {
+        const found = broken.get(message) ?? { count: 0, ids: [] }
+        found.count++
+        if (found.ids.length < maxExamples) found.ids.push(String(row['id']))
+        broken.set(message, found)
+      }
+    }
+    for (const [message, rows] of broken)
+      differences.push({
+        table,
+        message: `${describeRows(rows)} values that break a rule: ${message}.`,
+        advice: 'These rows are served as they are; correct them, or change the rule.',
+        isBlocking: false,
+      })
+  }
+  return differences
+}
+
 /** The values that do not fit their fields; reads every value of a field that is required or has rules. */
 export const compareValues = async (database: MigrationDialect, registry: Registry): Promise<Difference[]> => [
   ...(await compareRequired(database, registry)),
   ...(await compareRules(database, registry)),
+  ...(await compareRowRules(database, registry)),
 ]
