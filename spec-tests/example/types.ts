@@ -1,5 +1,13 @@
 /** Compile-time tests of the inferred types. */
-import { type CreateBody, defineResource, integer, type Row, text } from '../../engine/descriptor/index.js'
+import {
+  type CreateBody,
+  date,
+  decimal,
+  defineResource,
+  integer,
+  type Row,
+  text,
+} from '../../engine/descriptor/index.js'
 import type careerSites from '../../resources/career-sites.js'
 import type departments from '../../resources/departments.js'
 
@@ -19,5 +27,26 @@ defineResource({ ...rest, fields: { title: text() }, required: ['titel'] })
 integer({ references: 'things', filtre: true })
 // @ts-expect-error a default is of the wrong type
 text({ default: 5 })
+// @ts-expect-error next names a value that is not in oneOf
+text({ oneOf: ['open', 'done'], next: { opn: ['done'] } })
+// @ts-expect-error a step leads to a value that is not in oneOf
+text({ oneOf: ['open', 'done'], next: { open: ['don'] } })
+const period = { from: date(), to: date(), price: decimal({ digits: 8, places: 2 }) }
+const ruled = defineResource({
+  ...rest,
+  id: 'text',
+  fields: period,
+  required: [],
+  rules: [{ fields: ['from', 'price'], holds: ({ from, price }) => from.length > 0 && price > 0n, message: 'x' }],
+})
+assertType<Same<Row<typeof ruled>, { id: string; from: string | null; to: string | null; price: string | null }>>()
+assertType<Same<CreateBody<typeof ruled>['id'], string>>()
+// @ts-expect-error a rule names an unknown field
+defineResource({
+  ...rest,
+  fields: period,
+  required: [],
+  rules: [{ fields: ['until'], holds: () => true, message: 'x' }],
+})
 // @ts-expect-error number has no option references
 number({ references: 'things' })
