@@ -70,11 +70,18 @@ const checkFunction = (option: string, compute: () => unknown, spec: KindSpec, r
   }
 }
 
-const checkPreset = (option: 'default' | 'managed', kind: Kind, options: Options<GivenValue>, report: Report): void => {
-  const { [option]: source, unique, references } = options
+/** `target` is the resource that the field references. */
+const checkPreset = (
+  option: 'default' | 'managed',
+  kind: Kind,
+  options: Options<GivenValue>,
+  target: Target | undefined,
+  report: Report,
+): void => {
+  const { [option]: source, unique } = options
   const spec = { ...options, kind }
   const value = typeof source === 'function' ? checkFunction(option, source, spec, report) : source
-  if (references !== undefined && typeof value === 'number' && value < 1)
+  if (target && !target.existing && typeof value === 'number' && value < 1)
     report(`${option} is ${value}, but ids begin at 1`, option)
   if (unique !== true || source === undefined || source === true) return
   const advice = 'a second row would be refused; remove one of the two'
@@ -272,8 +279,8 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
     if (onDelete && references === undefined) report('onDelete needs references', 'onDelete')
     if (onDelete === 'set null' && isRequired)
       report('the field is required, so a delete cannot set it to null; use restrict or cascade', 'onDelete')
-    checkPreset('default', kind, options, report)
-    checkPreset('managed', kind, options, report)
+    checkPreset('default', kind, options, target, report)
+    checkPreset('managed', kind, options, target, report)
   }
 
   if (!existing && idColumn !== undefined)

@@ -40,8 +40,8 @@ export const checkCycles = (all: readonly ParsedResource[]): void => {
       return target !== undefined && isRequired ? [{ ...resource, field, target, onDelete }] : []
     }),
   )
-  // Rows of a resource without creates come from elsewhere, perhaps several in one transaction.
-  const isCreated = ({ descriptor }: Step) => descriptor.create
+  // Rows of a resource without creates, or of an existing table, come from elsewhere, perhaps several in one transaction.
+  const isCreated = ({ descriptor }: Step) => descriptor.create && !descriptor.existing
   reportCycles(steps.filter(isCreated), (names, length) => {
     const target = length === 1 ? 'its own resource' : `a resource that requires one of this (${names})`
     return `is required and references ${target}, so no first row can ever be created; remove it from required`
