@@ -2,7 +2,7 @@
 import type { Knex } from 'knex'
 import type { Column, KindSpec } from '../descriptor/kinds.js'
 import type { Condition } from '../descriptor/listQuery.js'
-import type { Field, Resource } from '../descriptor/registry.js'
+import type { Field, Resource, RowId } from '../descriptor/registry.js'
 import type { Statement } from './bindings.js'
 import type { Caller } from './storage.js'
 import type { Outcome, WritePlan } from './write.js'
@@ -75,6 +75,8 @@ export interface Source extends Accelerators {
   readonly size: string
   /** A condition that ends a read which takes too long, where the database does not do so itself. */
   readonly inTime?: string
+  /** What is bound for an id that is a text; null if the column cannot have it. By default the id itself. */
+  bindId?(id: RowId): RowId | null
   /** The SQL with a `?` that writes a value to a field. */
   write(field: string): string
   /** A value, or a column, as the unique indexes of a field have it: only a query with the same expression can use them. */

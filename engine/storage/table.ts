@@ -78,7 +78,7 @@ const resourceTable = (
   const bound = (name: string, value: unknown) => boundValue(column(name), value)
   const { kind: idKind } = idField(resource)
   /** The id as it is bound: only an integer is no text. */
-  const boundId = (id: RowId): unknown => (idKind === 'integer' ? BigInt(id) : id)
+  const boundId = (id: RowId): unknown => (idKind === 'integer' ? BigInt(id) : source.bindId ? source.bindId(id) : id)
   // Nothing tells whether a table without a version has changed, so nothing that was read before is used again.
   const version = async (): Promise<string> => (await runner.version?.()) ?? randomUUID()
   const tagOf = (found: string): string => `${shape}${found}`

@@ -1,8 +1,8 @@
 /** Tables that the service serves as they are: existing ones, and all where it creates nothing but tables, keys and indexes. */
-import { type Field, type Resource, searchedFields } from '../descriptor/registry.js'
+import { type Field, idField, type Resource, type RowId, searchedFields } from '../descriptor/registry.js'
 import type { ColumnSql, Source } from './dialect.js'
 import type { CatalogueTable } from './migration/catalogue.js'
-import { escapedName, findField, quoted } from './schema.js'
+import { escapedName, quoted } from './schema.js'
 
 /** The text fields of a row that have a value, joined by a space. */
 export const joinedText = (resource: Resource): string => {
@@ -14,27 +14,37 @@ export const joinedText = (resource: Resource): string => {
 export const textSize = (resource: Resource): string =>
   ['0', ...searchedFields(resource).map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`)].join(' + ')
 
+/** Binds an id that is served as text although its column has integers: null if no integer of the type is written so. */
+const bindInteger =
+  (bits: number) =>
+  (id: RowId): RowId | null =>
+    /^(?:0|-?[1-9]\d{0,18})$/.test(id) && BigInt.asIntN(bits, BigInt(id)) === BigInt(id) ? id : null
+
 /**
  * The table as a query whose columns are the fields; a redacted column is never read. `columnSql` is the column of a field by the type
- * that the database has for it, `hasId` the condition that a row has an id.
+ * that the database has for it, `hasId` the condition that a row has an id, `integerBits` the bits of integer types that have not 64.
  */
 export const unmanagedColumns = (
   resource: Resource,
   table: CatalogueTable | undefined,
   columnSql: (field: Field, type: string) => ColumnSql,
   hasId: (column: string) => string,
-): Pick<Source, 'resource' | 'from' | 'size' | 'write' | 'uniqueKey'> => {
+  integerBits: Readonly<Record<string, number>> = {},
+): Pick<Source, 'resource' | 'from' | 'size' | 'write' | 'uniqueKey' | 'bindId'> => {
   const types = new Map(table?.columns.map(({ name, type }) => [name, type]))
   const columns = new Map(resource.fields.map((field) => [field.name, columnSql(field, types.get(field.column) ?? '')]))
   const selected = resource.fields
     .filter(({ redacted }) => !redacted)
     .map(({ name }) => `${columns.get(name)?.read} as ${quoted(name)}`)
-  const isRow = hasId(escapedName(findField(resource, 'id').column))
+  const id = idField(resource)
+  const idType = types.get(id.column) ?? ''
+  const isRow = hasId(escapedName(id.column))
   return {
     resource,
     from: `(select ${selected.join(', ')} from ${escapedName(resource.table)} where ${isRow})`,
     size: textSize(resource),
     write: (field) => columns.get(field)?.write ?? '?',
     uniqueKey: (_, value) => value,
+    ...(id.kind === 'text' && /int/i.test(idType) && { bindId: bindInteger(integerBits[idType] ?? 64) }),
   }
 }

@@ -1,6 +1,6 @@
 /** Compares a descriptor with a table of another program: what keeps it from being served as the descriptor says. */
 import { didYouMean } from '../../descriptor/nearest.js'
-import { type Resource, writableFields } from '../../descriptor/registry.js'
+import { idField, type Resource, writableFields } from '../../descriptor/registry.js'
 import { findColumn } from './catalogue.js'
 import { approvalsFrom, type Difference, tableDifferences } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
@@ -29,14 +29,14 @@ export const compareExisting = async (database: MigrationDialect, resource: Reso
       add(`it does not exist${near}`, `Set ${option} in the descriptor.`, column)
     } else if (!database.isCompatible(found.type, field)) {
       add(`it is of type ${found.type}, which has no values of ${kind}().`, correct, column)
-    } else if (required && isTable && !found.isNotNull) {
+    } else if (required && isTable && !found.isNotNull && name !== 'id') {
       add(`it may be null, but the descriptor requires the field "${name}".`, correct, column)
     }
   }
-  const idColumn = fields[0]?.column ?? 'id'
+  const { column: idColumn, kind: idKind } = idField(resource)
   const isKey = (key: readonly string[]) => key.length === 1 && key[0] === idColumn
   if (isTable && findColumn(table, idColumn) && ![table.primaryKey, ...table.unique].some(isKey))
-    add('several rows may have the same id, because it is not unique.', 'Name a unique integer column.', idColumn)
+    add('several rows may have the same id, because it is not unique.', 'Name a unique column.', idColumn)
   const isWritten = create || (update && writableFields(resource).length > 0) || remove
   if (isWritten && table.isReadOnly) {
     const message = `its rows cannot be changed, because it is ${table.relationKind}.`
@@ -47,8 +47,10 @@ export const compareExisting = async (database: MigrationDialect, resource: Reso
     for (const { name, isNotNull, default: preset, whyReadOnly } of table.columns)
       if (isNotNull && preset === null && whyReadOnly == null && !isSet(name) && name !== idColumn)
         add('it needs a value, which no field sets when a row is created.', advice, name)
-    const isAssigned = table.rowId === idColumn || findColumn(table, idColumn)?.default != null
-    if (!isAssigned) add('the database assigns no ids to new rows.', advice, idColumn)
+    const { default: preset, whyReadOnly } = findColumn(table, idColumn) ?? {}
+    const isAssigned = table.rowId === idColumn || preset != null
+    if (idKind === 'integer' && !isAssigned) add('the database assigns no ids to new rows.', advice, idColumn)
+    if (idKind !== 'integer' && whyReadOnly != null) add(`no create can set it: ${whyReadOnly}.`, advice, idColumn)
   } else if (create && database.hasInlineForeignKeys) {
     add(`SQLite does not tell the id of a row that is created in ${table.relationKind}.`, 'Write create: false.')
   }

@@ -23,7 +23,7 @@ import { asciiPattern, contains, indexedFrom, isLongSearch, searchValues } from 
 import type { SearchIndex } from './trigrams.js'
 
 /** A time without a zone is one of UTC. A value is written in the type of its column, which the server knows. */
-export const columnSql = ({ kind, column }: Field, type: string): ColumnSql => {
+export const columnSql = ({ name: field, kind, column }: Field, type: string): ColumnSql => {
   const name = escapedName(column)
   if (kind === 'timestamp') {
     const isUtc = plainType(type) === withoutZone
@@ -34,7 +34,8 @@ export const columnSql = ({ kind, column }: Field, type: string): ColumnSql => {
   }
   if (kind === 'json') return { read: name, write: `cast(? as ${type})` }
   if (kind === 'number' && type === 'real') return { read: `${name}::double precision`, write: '?' }
-  return { read: kind === 'text' ? `${name}::text` : name, write: '?' }
+  // A key as it is, so that its index finds and orders rows; its JSON is a text.
+  return { read: kind === 'text' && field !== 'id' ? `${name}::text` : name, write: '?' }
 }
 
 /** Whether a filter's value is left out of the filter's index. */
@@ -47,7 +48,11 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
   rowJson,
   sortKey,
   keyText,
-  typeOf: (field, isList) => (isList ? `${parameterType(field) ?? 'text'}[]` : parameterType(field)),
+  // That of a text is the type of its column, which may be an integer's where it is a key or a reference.
+  typeOf(field, isList) {
+    const type = parameterType(field)
+    return type && isList ? `${type}[]` : type
+  },
   isIn: '= any(?)',
   // An array, so that rows are looked up by id whatever the server estimates.
   isAmong: (query) => `= any(array(${query}))`,
@@ -89,7 +94,7 @@ export const unmanagedSource = (
   table: CatalogueTable | undefined,
   hasTrigrams: boolean,
 ): Source => ({
-  ...unmanagedColumns(resource, table, columnSql, (column) => `${column} is not null`),
+  ...unmanagedColumns(resource, table, columnSql, (column) => `${column} is not null`, { smallint: 16, integer: 32 }),
   // The server folds ASCII letters; of the others, those that occur in the searched text are enough.
   text: knex.raw(`translate(lower(${joinedText(resource)} collate "C"), ?, ?)`, [
     named('foldedFrom', 'text'),

@@ -36,6 +36,8 @@ export const columnSql = ({ name: field, kind, column, places = 0 }: Field, type
   if (kind === 'json')
     return { read: `iif(typeof(${name}) in ('integer', 'real'), cast(${name} as text), ${name})`, write: '?' }
   if (kind === 'timestamp') return timestampSql(name, type)
+  // A reference to integers that are served as texts; the key itself keeps their order, and only its JSON is a text.
+  if (kind === 'text' && field !== 'id' && /int/i.test(type)) return { read: `cast(${name} as text)`, write: '?' }
   // SQLite prints a real 3 as 3.0.
   const whole = `typeof(${name}) = 'real' and ${name} = cast(${name} as integer)`
   const read = kind === 'number' ? `case when ${whole} then cast(${name} as integer) else ${name} end` : name
@@ -96,7 +98,9 @@ export const managedSource = (resource: Resource): Source => {
 
 export const unmanagedSource = (resource: Resource, table: CatalogueTable | undefined): Source => ({
   ...unmanagedColumns(resource, table, columnSql, (column) =>
-    idField(resource).kind === 'integer' ? `typeof(${column}) = 'integer'` : `${column} is not null`,
+    idField(resource).kind === 'integer'
+      ? `typeof(${column}) = 'integer'`
+      : `typeof(${column}) not in ('null', 'blob')`,
   ),
   text: knex.raw(joinedText(resource)),
   // At random, because the ids may follow any rule.

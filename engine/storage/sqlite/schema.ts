@@ -87,9 +87,13 @@ const jsonValue = (field: ColumnField, column: Column = columnOf(field)): string
   return `'${name}', ${name === 'id' ? quoted(name) : servedValue(column, quoted(name))}`
 }
 
-const jsonObject = (values: readonly string[]): string => `json_object(${values.join(', ')})`
+/** The fields as a JSON object. A key of another program that is served as text may be a number. */
+const jsonObject = ({ fields, existing }: Resource, value: (field: Field) => string): string => {
+  const isCast = ({ name, kind }: Field) => existing && name === 'id' && kind === 'text'
+  return `json_object(${fields.map((field) => (isCast(field) ? `'id', cast("id" as text)` : value(field))).join(', ')})`
+}
 
-const allJson = ({ fields }: Resource): string => jsonObject(fields.map((field) => jsonValue(field)))
+const allJson = (resource: Resource): string => jsonObject(resource, (field) => jsonValue(field))
 
 /** A field in the JSON of the index: as SQLite itself prints it, which for a portable value is the same. */
 export const indexedValue = (field: ColumnField): string => {
@@ -103,7 +107,7 @@ const indexedJson = (resource: Resource): string => {
   const conditions = values.flatMap((field) => columnOf(field).isPortable?.(quoted(field.name)) ?? [])
   return conditions.length === 0
     ? allJson(resource)
-    : `case when ${conditions.join(' and ')} then ${jsonObject(resource.fields.map(indexedValue))} end`
+    : `case when ${conditions.join(' and ')} then ${jsonObject(resource, indexedValue)} end`
 }
 
 export const rowJson = (resource: Resource): string => {
