@@ -1,11 +1,12 @@
 /** Describes tables of another program as resources, and reports what a descriptor cannot express. */
 
 import { isDate, now, parseTimestamp, today } from '../../engine/descriptor/clock.js'
-import { isValueOf, type Kind, type KindSpec, kindOf } from '../../engine/descriptor/kinds.js'
-import type { Registry } from '../../engine/descriptor/registry.js'
+import { canonicalOf, type IdKind, isValueOf, type Kind, type KindSpec, kindOf } from '../../engine/descriptor/kinds.js'
+import { idField, type Registry } from '../../engine/descriptor/registry.js'
 import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/migration/catalogue.js'
 import type { NewField, NewResource } from '../new/plan.js'
 import { distinctNames, fieldNames, resourcePaths } from './distinct.js'
+import { findKey, idKindOf, whyNoTable } from './keys.js'
 
 interface Description {
   /** Undefined if the table cannot be served. */
@@ -13,43 +14,37 @@ interface Description {
   readonly notes: readonly string[]
 }
 
-/** The most digits of which a double, which SQLite stores, has each. */
-const maxExactDigits = 15
-
-const decimalType = /^(?:numeric|decimal)\s*\((\d+)\s*,\s*(\d+)\)$/i
-
-/** The decimal of a column that SQLite declares as one; PostgreSQL has it in the catalogue. */
-const declaredDecimal = (type: string): KindSpec | undefined => {
-  const [digits = 0, places = 0] = decimalType.exec(type)?.slice(1).map(Number) ?? []
-  return digits > 0 && digits <= maxExactDigits && places <= digits ? { kind: 'decimal', digits, places } : undefined
-}
-
 /** The kind of field that serves a column; undefined for bytes. A type that no kind stores is served as text. */
-const specFor = (column: CatalogueColumn): KindSpec | undefined => {
-  const { digits, places } = column
-  const kind = kindFor(column)
+const kindFor = ({ type, kind, digits, places }: CatalogueColumn): KindSpec | undefined => {
   if (kind === 'decimal') return { kind, digits, places }
-  return (kind === 'number' ? declaredDecimal(column.type) : undefined) ?? (kind && { kind })
+  if (kind !== undefined) return { kind }
+  if (/^(?:datetime|timestamp)/i.test(type)) return { kind: 'timestamp' }
+  if (/money|currency/i.test(type) && !/^money$/.test(type)) return { kind: 'number' }
+  return /blob|bytea|binary/i.test(type) ? undefined : { kind: 'text' }
 }
 
-const kindFor = ({ type, kind }: CatalogueColumn): Kind | undefined => {
-  if (kind !== undefined) return kind
-  if (/^(?:datetime|timestamp)/i.test(type)) return 'timestamp'
-  if (/money|currency/i.test(type) && !/^money$/.test(type)) return 'number'
-  return /blob|bytea|binary/i.test(type) ? undefined : 'text'
+/** A resource that others may reference. */
+interface Target {
+  readonly path: string
+  readonly id: IdKind
+  readonly idColumn: string
 }
 
-/** Why a table cannot be served; undefined if it can. */
-const whyNoTable = (table: CatalogueTable): string | undefined => {
-  const { relationKind, primaryKey, columns } = table
-  const [key, ...others] = primaryKey
-  const byHand = 'describe it by hand, and name the column that identifies a row as idColumn'
-  if (/partition of|part of|virtual/.test(relationKind ?? '')) return `it is ${relationKind}`
-  const what = relationKind ? `it is ${relationKind}, which` : 'it'
-  if (key === undefined) return `${what} has no primary key; ${byHand}`
-  if (others.length > 0) return `its primary key has several columns (${primaryKey.join(', ')})`
-  const { kind, type } = columns.find(({ name }) => name === key) as CatalogueColumn
-  return kind === 'integer' ? undefined : `its primary key "${key}" is of type ${type || 'none'}, not an integer`
+/** The resource that a column references and the kind of its ids, or why no descriptor can say so. */
+const findReference = (
+  { foreignKey }: CatalogueColumn,
+  kind: Kind,
+  targets: ReadonlyMap<string, Target>,
+): Target | string | undefined => {
+  if (foreignKey === undefined) return undefined
+  const { target: name, targetColumn } = foreignKey
+  const target = targets.get(name)
+  if (target === undefined) return 'that table has no descriptor'
+  if (targetColumn != null && targetColumn.toLowerCase() !== target.idColumn.toLowerCase())
+    return `it references "${targetColumn}", not the id`
+  // A key with integers that JSON cannot hold is a text, and so is what references it.
+  const isSame = kind === target.id || (kind === 'integer' && target.id === 'text')
+  return isSame ? target : `the ids there are of another kind, ${target.id}`
 }
 
 /** The checks of the values of one column, as SQLite and as PostgreSQL write them. */
@@ -103,7 +98,9 @@ const inferRules = ({ name, type, values }: CatalogueColumn, spec: KindSpec, con
   const checks = [...constraints]
   const listed = checks.find((sql) => allowedValues(sql)?.column === name)
   const allowed = values ?? allowedValues(listed ?? '')?.oneOf
-  const fits = allowed?.every((value) => typeof value === (kind === 'text' ? 'string' : 'number'))
+  const fits =
+    kindOf(kind).options.includes('oneOf') &&
+    allowed?.every((value) => typeof value === (kind === 'text' ? 'string' : 'number'))
   const bounded = checks.find((sql) => parseBounds(sql, name, spec))
   const bounds = parseBounds(bounded ?? '', name, spec)
   const maxLength = kind === 'text' ? parseMaxLength(type) : undefined
@@ -113,6 +110,13 @@ const inferRules = ({ name, type, values }: CatalogueColumn, spec: KindSpec, con
     ...(allowed && fits ? { oneOf: allowed } : bounds),
     ...(maxLength !== undefined && !fits && { maxLength }),
   }
+}
+
+/** The default of a JSON column, if it is an empty object or array. */
+const parseJsonDefault = (text: string | undefined): Pick<NewField, 'default'> | undefined => {
+  const plain = text?.replaceAll(/\s/g, '')
+  if (plain === '{}') return { default: {} }
+  return plain === '[]' ? { default: [] } : undefined
 }
 
 /** What the default of a column is in a descriptor; undefined if only the database can compute it. */
@@ -125,11 +129,13 @@ const parseDefault = (sql: string, spec: KindSpec): Pick<NewField, 'default'> | 
   const given = text?.replaceAll("''", "'")
   if (kind === 'boolean' && /^(?:true|false|[01])$/i.test(given ?? plain))
     return { default: /^(?:true|1)$/i.test(given ?? plain) }
-  const literal = kind === 'decimal' ? (given ?? plain) : given
-  const value = kindOf(kind).input === 'number' ? Number(given ?? (plain || Number.NaN)) : literal
+  if (kind === 'json') return parseJsonDefault(given)
+  const number = given ?? (plain || Number.NaN)
+  const value = kind === 'decimal' ? String(number) : kindOf(kind).input === 'number' ? Number(number) : given
   const isDated =
     kind === 'date' ? isDate(given ?? '') : kind !== 'timestamp' || parseTimestamp(given ?? '') !== undefined
-  return value !== undefined && isValueOf(spec, value) && isDated ? { default: value } : undefined
+  if (value === undefined || !isValueOf(spec, value) || !isDated) return undefined
+  return { default: canonicalOf(spec, value) as string | number }
 }
 
 /** Names of columns that clients should not see. */
@@ -151,35 +157,57 @@ const inferPreset = (
 
 const canBeUnique = (kind: Kind): boolean => kindOf(kind).options.includes('unique')
 
-/** The resource of a table without its names; `paths` has the path of each table that is or gets a resource. */
-const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>) => {
+/** Why clients cannot create rows of a table, all of them. */
+const whyNoCreate = (table: CatalogueTable, key: CatalogueColumn, fields: readonly NewField[]): string[] => {
+  const left = table.columns.filter(
+    ({ isNotNull, default: value, name }) =>
+      isNotNull &&
+      value === null &&
+      name !== key.name &&
+      !fields.some((field) => (field.column ?? field.name) === name),
+  )
+  const isInteger = /int/i.test(key.type)
+  const isAssigned = table.rowId === key.name || key.default !== null
+  return [
+    ...(left.length > 0 ? ['a column that is left out needs a value'] : []),
+    ...(key.kind === 'integer' && !isAssigned ? ['the database assigns no ids'] : []),
+    ...(key.kind === 'text' && isInteger
+      ? ['its ids are integers, some beyond 2^53 - 1, and are served as texts']
+      : []),
+    ...(key.kind === 'uuid' && key.foreignKey ? [`its ids are those of "${key.foreignKey.target}"`] : []),
+    ...(key.kind !== 'integer' && key.whyReadOnly != null ? ['only the database sets its ids'] : []),
+  ]
+}
+
+/** The resource of a table without its names; `targets` has each table that is or gets a resource. */
+const describeTable = (table: CatalogueTable, key: CatalogueColumn, targets: ReadonlyMap<string, Target>) => {
   const notes: string[] = []
   const note = (what: string) => void notes.push(`${table.name}: ${what}.`)
-  const [idColumn = 'id'] = table.primaryKey
-  const columns = table.columns.filter(({ name }) => name !== idColumn)
+  const columns = table.columns.filter((column) => column !== key)
   const names = fieldNames(columns.map(({ name }) => name))
   const constraints = new Set(table.otherConstraints)
   const fields = columns.flatMap((column): NewField[] => {
-    const { name: own, isNotNull } = column
+    const { name: own, isNotNull, type } = column
     const name = names.get(own) as string
-    const spec = specFor(column)
-    if (spec === undefined) {
-      note(`"${own}" is of type ${column.type}, which no field can store; it is left out`)
+    const inferred = kindFor(column)
+    if (inferred === undefined) {
+      note(`"${own}" is of type ${type}, which no field can store; it is left out`)
       return []
     }
+    const target = findReference(column, inferred.kind, targets)
+    if (typeof target === 'string')
+      note(`the reference of "${own}" to "${column.foreignKey?.target}" is left out, because ${target}`)
+    const isReference = typeof target === 'object'
+    const spec = isReference ? { kind: target.id } : inferred
     const { kind } = spec
-    if (kind === 'number' && decimalType.test(column.type))
-      note(`"${own}" is of type ${column.type}, which has more digits than decimal(); it is served as a double`)
-    const target = column.foreignKey?.target
-    const references = kind === 'integer' ? paths.get(target ?? '') : undefined
-    if (target !== undefined && references === undefined)
-      note(`the reference of "${own}" to "${target}" is left out, because that table has no descriptor`)
+    if (kind === 'number' && /^(?:numeric|decimal) ?(?:\(|$)/i.test(type))
+      note(`"${own}" is of type ${type}; as number() it has the precision of a double`)
     const isRedacted = secret.test(name)
     const isUnique =
       !isRedacted && canBeUnique(kind) && table.unique.some(([only, ...more]) => only === own && more.length === 0)
     const preset = inferPreset(column, spec, isUnique)
     if (preset.managed) note(`only the database sets "${own}", so clients cannot`)
-    const rules = references === undefined ? inferRules(column, spec, constraints) : { references }
+    const rules = isReference ? { references: target.path } : inferRules(column, spec, constraints)
     return [
       {
         name,
@@ -193,46 +221,55 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
       },
     ]
   })
-  for (const key of table.unique.filter(({ length }) => length > 1)) {
-    const members = key.flatMap((own) => fields.find(({ name }) => name === names.get(own)) ?? [])
+  for (const unique of table.unique.filter(({ length }) => length > 1)) {
+    const members = unique.flatMap((own) => fields.find(({ name }) => name === names.get(own)) ?? [])
     const last = members.findLast((field) => !field.unique && canBeUnique(field.kind))
-    if (!last || members.length < key.length || members.some(({ redacted }) => redacted))
-      note(`no descriptor can express that (${key.join(', ')}) is unique; a write that violates it gets 422`)
+    if (!last || members.length < unique.length || members.some(({ redacted }) => redacted))
+      note(`no descriptor can express that (${unique.join(', ')}) is unique; a write that violates it gets 422`)
     else {
-      const unique = members.filter((field) => field !== last).map(({ name }) => name)
-      fields[fields.indexOf(last)] = { ...last, unique }
+      const within = members.filter((field) => field !== last).map(({ name }) => name)
+      fields[fields.indexOf(last)] = { ...last, unique: within }
     }
   }
   for (const sql of constraints) note(`no descriptor can express ${sql}; a write that violates it gets 422`)
-  const left = columns.filter(
-    ({ isNotNull, default: value, name }) =>
-      isNotNull && value === null && !fields.some((field) => (field.column ?? field.name) === name),
-  )
-  const assignsIds =
-    table.rowId === idColumn || table.columns.some(({ name, default: value }) => name === idColumn && value !== null)
-  if (left.length > 0) note('create is false, because a column that is left out needs a value')
-  if (!assignsIds) note('create is false, because the database assigns no ids')
-  return {
-    idColumn,
-    fields,
-    create: left.length === 0 && assignsIds && !table.isReadOnly && table.relationKind === undefined,
-    notes,
-  }
+  const isTable = table.relationKind === undefined
+  const reasons = isTable ? whyNoCreate(table, key, fields) : []
+  for (const reason of reasons) note(`create is false, because ${reason}`)
+  return { fields, create: reasons.length === 0 && !table.isReadOnly && isTable, notes }
 }
 
 /** The resources of tables; those in the registry have one already. */
 export const describeTables = (tables: readonly CatalogueTable[], registry: Registry, area: string): Description[] => {
   const others = tables.filter(({ name }) => !registry.some((one) => one.table === name))
-  const described = others.filter((table) => whyNoTable(table) === undefined).map(({ name }) => name)
-  const paths = resourcePaths(described, registry)
+  const names = tables.map(({ name }) => name)
+  const keys = new Map(
+    others.flatMap((table) => {
+      const key = findKey(table)
+      return key ? [[table.name, key] as const] : []
+    }),
+  )
+  const paths = resourcePaths([...keys.keys()], registry)
+  const targets = new Map<string, Target>(
+    registry.map((resource) => {
+      const { kind, column: idColumn } = idField(resource)
+      return [resource.table, { path: resource.path, id: kind as IdKind, idColumn }]
+    }),
+  )
+  for (const [name, key] of keys)
+    targets.set(name, { path: paths.get(name) as string, id: idKindOf(key) as IdKind, idColumn: key.name })
   const findName = distinctNames(registry)
   return others.map((table): Description => {
+    const key = keys.get(table.name)
     const path = paths.get(table.name)
-    const why = whyNoTable(table)
-    if (path === undefined || why !== undefined) return { notes: [`${table.name}: left out, because ${why}.`] }
-    const { idColumn, fields, create, notes } = describeTable(table, paths)
-    if (fields.length === 0) return { notes: [...notes, `${table.name}: left out, because no column can be a field.`] }
-    const resource = { path, ...findName(path), area, about: undefined, table: table.name, existing: { idColumn } }
+    if (path === undefined || key === undefined)
+      return { notes: [`${table.name}: left out, because ${whyNoTable(table, names)}`] }
+    const { fields, create, notes } = describeTable(table, key, targets)
+    if (fields.length === 0) {
+      const why = whyNoTable(table, names, 'no column beside its key can be a field')
+      return { notes: [...notes, `${table.name}: left out, because ${why}`] }
+    }
+    const existing = { idColumn: key.name, id: idKindOf(key) as IdKind }
+    const resource = { path, ...findName(path), area, about: undefined, table: table.name, existing }
     return { resource: { ...resource, fields, create }, notes }
   })
 }

@@ -78,6 +78,7 @@ export const descriptorText = ({ name, plural, area, about, table, existing, fie
     property('  ', 'table', quoted(table)),
     ...(existing ? ['  existing: true,'] : []),
     ...(existing && existing.idColumn !== 'id' ? [property('  ', 'idColumn', quoted(existing.idColumn))] : []),
+    ...(existing && existing.id !== 'integer' ? [`  id: ${quoted(existing.id)},`] : []),
     '  fields: {',
     ...fields.map(fieldText),
     '  },',

@@ -1,6 +1,6 @@
 /** The data of a new resource, from which its files are written. */
 import type { Options } from '../../engine/descriptor/fields.js'
-import type { Kind } from '../../engine/descriptor/kinds.js'
+import type { IdKind, Kind } from '../../engine/descriptor/kinds.js'
 import type { GivenValue } from '../../engine/descriptor/registry.js'
 
 /** A field with its options. */
@@ -18,8 +18,8 @@ export interface NewResource {
   readonly area: string
   readonly about: string | undefined
   readonly table: string
-  /** Whether it is a table of another program, and the column of its id. */
-  readonly existing?: { readonly idColumn: string }
+  /** Whether it is a table of another program, and the column and kind of its id. */
+  readonly existing?: { readonly idColumn: string; readonly id: IdKind }
   readonly fields: readonly NewField[]
   readonly create: boolean
   readonly update?: boolean

@@ -95,14 +95,15 @@ test('a table becomes a resource with the path and the id of the table', () => {
   assert.equal(
     depots.resources.map(({ path, table, existing, create }) => [path, table, existing, create]),
     [
-      ['part-type', 'PartType', { idColumn: 'PartTypeId' }, true],
-      ['depots', 'depots', { idColumn: 'id' }, true],
+      ['part-type', 'PartType', { idColumn: 'PartTypeId', id: 'integer' }, true],
+      ['depots', 'depots', { idColumn: 'id', id: 'integer' }, true],
     ],
   )
 })
 
 test('what clients cannot set is noted', () => {
-  assert.equal(depots.notes, [])
+  const rounded = 'PartType: "Weight in kg" is of type numeric; as number() it has the precision of a double.'
+  assert.equal(depots.notes, server ? [rounded] : [])
   assert.equal(tasks.notes, ['tasks: only the database sets "rank", so clients cannot.'])
 })
 
@@ -129,30 +130,36 @@ test('checks of bounds become min and max', async () => {
 test('what cannot be served or expressed is named with the reason', async () => {
   const { resources, notes } = await described(
     'create table logs (line text)',
-    'create table codes (code varchar(2) primary key)',
+    'create table codes (code varchar(2) primary key, name text)',
+    'create table marks (code varchar(2) primary key)',
     'create table pairs (a integer, b integer, primary key (a, b))',
     `create table parts (${idType}, picture ${server ? 'bytea' : 'blob'} not null, log_id integer, code varchar(2) references codes (code), size integer not null check (size % 2 = 0))`,
     'create unique index parts_large on parts (log_id) where size > 9',
     'create view sizes as select id, size from parts',
+    'create view counts as select size, count(*) as n from parts group by size',
   )
   assert.equal(
     resources.map(({ table, create }) => [table, create]),
-    [['parts', false]],
+    [
+      ['codes', true],
+      ['parts', false],
+      ['sizes', false],
+    ],
   )
   const index = server
     ? 'CREATE UNIQUE INDEX parts_large ON public.parts USING btree (log_id) WHERE (size > 9)'
     : 'CREATE UNIQUE INDEX parts_large on parts (log_id) where size > 9'
-  const byHand = 'describe it by hand, and name the column that identifies a row as idColumn'
+  const view = 'Create this view, and run the command again to serve it read-only.'
+  const numbered = `${view} Its ids are the numbers of the rows, and change when rows are added or deleted.`
   assert.equal(notes, [
-    `codes: left out, because its primary key "code" is of type ${server ? 'character varying' : 'varchar'}(2), not an integer.`,
-    `logs: left out, because it has no primary key; ${byHand}.`,
-    'pairs: left out, because its primary key has several columns (a, b).',
+    `counts: left out, because it is a view, which has no key. ${numbered}\n  create view "counts_by_id" as select row_number() over (order by "size"${server ? ', "n"' : ''}) as id, * from "counts";`,
+    `logs: left out, because it has no key. ${numbered}\n  create view "logs_by_id" as select row_number() over (order by "line") as id, * from "logs";`,
+    `marks: left out, because no column beside its key can be a field. ${view}\n  create view "marks_by_id" as select cast("code" as text) as id, * from "marks";`,
+    `pairs: left out, because its key has several columns (a, b). ${view}\n  create view "pairs_by_id" as select cast("a" as text) || '-' || cast("b" as text) as id, * from "pairs";`,
     `parts: "picture" is of type ${server ? 'bytea' : 'blob'}, which no field can store; it is left out.`,
-    'parts: the reference of "code" to "codes" is left out, because that table has no descriptor.',
     `parts: no descriptor can express ${server ? 'CHECK (((size % 2) = 0))' : 'check (size % 2 = 0)'}; a write that violates it gets 422.`,
     `parts: no descriptor can express ${index}; a write that violates it gets 422.`,
     'parts: create is false, because a column that is left out needs a value.',
-    `sizes: left out, because it is a view, which has no primary key; ${byHand}.`,
   ])
 })
 
@@ -218,7 +225,10 @@ if (!server) {
       [`sqlite:${path}/nothing.sqlite`, /There is no file \S+\/nothing\.sqlite\./],
       [`sqlite:${path}`, /The database \S+ cannot be used: it is a folder; name a file in it/],
       [`sqlite:${path}/text`, /The database \S+\/text cannot be used: it is not an SQLite database; use another file/],
-      [`sqlite:${path}/empty.sqlite`, /left out, because it has no primary key; [^\n]*\nNo table can be served\./],
+      [
+        `sqlite:${path}/empty.sqlite`,
+        /left out, because it has no key\. [^\n]*\n {2}create view [^\n]*\nNo table can be served\./,
+      ],
       [`sqlite:${path}/empty.sqlite --table log`, /There is no table "log"\. Did you mean logs\?/],
       ['mysql://x', /DATABASE_URL must begin with one of sqlite, postgres, postgresql/],
     ]

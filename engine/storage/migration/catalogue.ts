@@ -8,6 +8,8 @@ export interface ForeignKey {
   /** Undefined where the database gives constraints no names. */
   readonly name?: string
   readonly target: string
+  /** The referenced column, where the catalogue tells it; undefined for the primary key. */
+  readonly targetColumn?: string | undefined
   readonly onDelete: OnDelete
 }
 
@@ -40,6 +42,7 @@ export interface CatalogueTable {
   /** Whether the engine has created it: it has objects that the engine derives. */
   readonly isOwn: boolean
   readonly columns: readonly CatalogueColumn[]
+  /** Of a view that is sampled, the column `id` if it has no value twice. */
   readonly primaryKey: readonly string[]
   /** The column to which SQLite gives the number of the row. */
   readonly rowId?: string | undefined
@@ -57,6 +60,14 @@ export interface ColumnDefinition extends Pick<CatalogueColumn, 'name' | 'type' 
 
 /** A table as it should be; columns that are left out are dropped. */
 export type TableDefinition = readonly ColumnDefinition[]
+
+/** A query with a row if a key has integers that JSON cannot hold exactly; `column` is quoted, as `table` is. */
+export const largeKeySql = (table: string, column: string): string =>
+  `select 1 from ${table} where ${column} > ${Number.MAX_SAFE_INTEGER} or ${column} < ${Number.MIN_SAFE_INTEGER} limit 1`
+
+/** A query with a row if several rows of a view have the same id. */
+export const repeatedIdSql = (view: string, column: string): string =>
+  `select 1 from ${view} where ${column} is not null group by ${column} having count(*) > 1 limit 1`
 
 export const findColumn = ({ columns }: CatalogueTable, name: string): CatalogueColumn | undefined =>
   columns.find((column) => column.name === name)

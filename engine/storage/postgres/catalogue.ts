@@ -1,6 +1,6 @@
 /** Reads the catalogue of PostgreSQL, and alters a table whose shape changes. */
 import { maxDecimalDigits } from '../../descriptor/decimals.js'
-import { type Kind, type KindSpec, kindNames } from '../../descriptor/kinds.js'
+import { idKinds, type Kind, type KindSpec, kindNames } from '../../descriptor/kinds.js'
 import type { GivenValue } from '../../descriptor/registry.js'
 import {
   type CatalogueColumn,
@@ -8,6 +8,8 @@ import {
   type ColumnDefinition,
   droppedColumns,
   type ForeignKey,
+  largeKeySql,
+  repeatedIdSql,
   type TableDefinition,
 } from '../migration/catalogue.js'
 import type { Execute, Reshaping } from '../migration/migrationDialect.js'
@@ -73,6 +75,7 @@ const primaryKeySql = `select attname as name from pg_index join pg_attribute on
 const isReadOnlySql = 'select pg_relation_is_updatable(to_regclass($1), true) & 28 = 0 as is'
 
 const foreignKeysSql = `select conname as name, attname as column, relname as target,
+    (select attname from pg_attribute where attrelid = confrelid and attnum = confkey[1]) as "targetColumn",
     case confdeltype when 'c' then 'cascade' when 'n' then 'set null' when 'd' then 'set default' else 'restrict' end as "onDelete"
   from pg_constraint join pg_attribute on attrelid = conrelid and attnum = conkey[1] join pg_class on pg_class.oid = confrelid
   where contype = 'f' and convalidated and conrelid = to_regclass($1) and cardinality(conkey) = 1`
@@ -95,7 +98,7 @@ const uniqueSql = `select array(select attname::text from unnest(indkey) with or
 const otherConstraintsSql = `select pg_get_constraintdef(oid) as sql from pg_constraint
     where conrelid = to_regclass($1) and (contype in ('c', 'x') or contype = 'f' and cardinality(conkey) > 1)
   union all select pg_get_indexdef(indexrelid) from pg_index
-    where indrelid = to_regclass($1) and indisunique and (indpred is not null or indexprs is not null)`
+    where indrelid = to_regclass($1) and indisunique and (indpred is not null or indexprs is not null) order by 1`
 
 export const tableNames = async (execute: Execute): Promise<string[]> => {
   const names = await execute<{ name: string }>(
@@ -118,12 +121,51 @@ const otherThanTableSql = `select case
   union all select 'a type', false from pg_type where to_regclass($1) is null and typrelid = 0
     and typnamespace = current_schema()::regnamespace and typname = trim($1, '"')`
 
-export const readCatalogue = async (execute: Execute, table: string): Promise<CatalogueTable | undefined> => {
+/** Whether a query about the rows of a table finds one; undefined if they cannot be read. The transaction goes on. */
+const sample = async (execute: Execute, sql: string): Promise<boolean | undefined> => {
+  await execute('savepoint sample')
+  try {
+    return (await execute(sql)).length > 0
+  } catch {
+    await execute('rollback to savepoint sample')
+    return undefined
+  }
+}
+
+/** The column `id` of a view, if no two of its rows have the same. A view that cannot be read has none. */
+const readViewKey = async (
+  execute: Execute,
+  view: string,
+  columns: readonly { name: string; type: string }[],
+): Promise<string[]> => {
+  const ids = columns.filter(
+    ({ name, type }) => name === 'id' && idKinds.some((kind) => kind === kindOfType(type)?.kind),
+  )
+  if (ids.length === 0) return []
+  return (await sample(execute, repeatedIdSql(view, 'id'))) === false ? ['id'] : []
+}
+
+/** Reads a table; `isSampled` if what no type says is to be read from its rows. */
+export const readCatalogue = async (
+  execute: Execute,
+  table: string,
+  isSampled = false,
+): Promise<CatalogueTable | undefined> => {
   const named = [quoted(table)]
   const [found] = await execute<{ words: string | null; hasRows: boolean }>(otherThanTableSql, named)
   if (!found) return undefined
   const columns = await execute<Omit<CatalogueColumn, 'kind' | 'foreignKey'>>(columnsSql, named)
   const keys = await execute<ForeignKey & { column: string }>(foreignKeysSql, named)
+  const ownKey = (await execute<{ name: string }>(primaryKeySql, named)).map(({ name }) => name)
+  const isView = isSampled && /view/.test(found.words ?? '')
+  const primaryKey = isView ? await readViewKey(execute, quoted(table), columns) : ownKey
+  const kindIn = async ({ name, type }: { name: string; type: string }) => {
+    const isLong = isSampled && type === 'bigint' && primaryKey.includes(name) && primaryKey.length === 1
+    if (isLong && (await sample(execute, largeKeySql(quoted(table), quoted(name))))) return { kind: 'text' } as const
+    return kindOfType(type) ?? { kind: undefined }
+  }
+  const kinds = new Map<string, Awaited<ReturnType<typeof kindIn>>>()
+  for (const column of columns) kinds.set(column.name, await kindIn(column))
   return {
     name: table,
     relationKind: found.words ?? undefined,
@@ -132,11 +174,11 @@ export const readCatalogue = async (execute: Execute, table: string): Promise<Ca
     isOwn: (await execute(ownObjectsSql, named)).length > 0,
     columns: columns.map((column) => ({
       ...column,
-      ...(kindOfType(column.type) ?? { kind: undefined }),
+      ...(kinds.get(column.name) ?? { kind: undefined }),
       foreignKey: keys.find((key) => key.column === column.name),
     })),
     unique: (await execute<{ columns: string[] }>(uniqueSql, named)).map((index) => index.columns),
-    primaryKey: (await execute<{ name: string }>(primaryKeySql, named)).map(({ name }) => name),
+    primaryKey,
     otherConstraints: (await execute<{ sql: string }>(otherConstraintsSql, named)).map(({ sql }) => sql),
   }
 }

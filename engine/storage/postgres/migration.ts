@@ -121,7 +121,7 @@ export const migrationDialect = (
     exclusively,
     ownTables,
     tableNames: () => tableNames(execute),
-    catalogue: (table) => readCatalogue(execute, table),
+    catalogue: (table, isSampled) => readCatalogue(execute, table, isSampled),
     isCompatible,
     columnSql,
     rememberUnused: (table, column) => [`comment on column ${quoted(table)}.${quoted(column)} is '${unusedComment}'`],

@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import { type Kind, type KindSpec, kindNames } from '../../descriptor/kinds.js'
 import type { TableChecks } from '../changedTables.js'
-import type { CatalogueTable, ForeignKey } from '../migration/catalogue.js'
+import { type CatalogueTable, type ForeignKey, largeKeySql, repeatedIdSql } from '../migration/catalogue.js'
 import { countsTable, quoted } from '../schema.js'
 import { columnOf, indexedValue } from './schema.js'
 
@@ -35,7 +35,9 @@ const hasType = (type: string, spec: KindSpec): boolean => {
 const plainKinds = kindNames.filter((kind) => kind !== 'decimal')
 
 /** Whether a column that another program has declared may have values of a kind; any column of SQLite may have any value. */
-export const isCompatible = (type: string, spec: KindSpec): boolean => {
+export const isCompatible = (type: string, spec: KindSpec & { name?: string; references?: string }): boolean => {
+  // Integers that JSON cannot hold exactly are served as texts.
+  if (spec.kind === 'text' && (spec.name === 'id' || spec.references) && /int/i.test(type)) return true
   const contrary =
     columnOf(spec).type === 'text' ? /int|real|floa|doub|numeric|decimal|bool|blob/i : /char|clob|text|blob/i
   return !contrary.test(type)
@@ -121,7 +123,8 @@ const otherThanTable = (database: Database, name: string): string | undefined =>
 }
 
 /** The foreign keys of one column each; SQLite gives them no names. */
-const foreignKeysSql = `select "from" as column, "table" as target, iif(on_delete = 'NO ACTION', 'restrict', lower(on_delete)) as onDelete
+const foreignKeysSql = `select "from" as column, coalesce((select name from sqlite_schema where type = 'table' and name = "table" collate nocase), "table") as target,
+    "to" as targetColumn, iif(on_delete = 'NO ACTION', 'restrict', lower(on_delete)) as onDelete
   from pragma_foreign_key_list(?) group by id having count(*) = 1 order by id`
 
 const insteadSql = `select 1 from sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase and sql like '%instead of%'`
@@ -140,12 +143,46 @@ const storedKind = (database: Database, table: string, column: string): Kind | u
   return types.includes('real') ? 'number' : 'integer'
 }
 
-/** Reads a table; `isSampled` if kinds that no type says are to be read from the rows. */
+/** The most digits of a decimal that a double stores exactly. */
+const maxDoubleDigits = 15
+
+/** The kind that a declared type names, although SQLite does not know it, if every stored value is of that kind. */
+const namedKind = (database: Database, table: string, column: string, type: string): KindSpec | undefined => {
+  const name = quoted(column)
+  const isEach = (condition: string) =>
+    database.prepare(`select 1 from ${quoted(table)} where not (${condition}) limit 1`).get() === undefined
+  const [, digits = '', places = '0'] = /^(?:decimal|numeric) ?\( *(\d+) *(?:, *(\d+) *)?\)$/i.exec(type) ?? []
+  if (digits && Number(digits) <= maxDoubleDigits && Number(places) <= Number(digits)) {
+    const isExact = `typeof(${name}) in ('null', 'integer') or typeof(${name}) = 'real' and round(${name}, ${places}) = ${name}`
+    return isEach(isExact) ? { kind: 'decimal', digits: Number(digits), places: Number(places) } : undefined
+  }
+  const hex = (length: number) => '[0-9a-f]'.repeat(length)
+  if (/^(?:uuid|guid|uniqueidentifier)$/i.test(type))
+    return isEach(`${name} is null or ${name} glob '${[8, 4, 4, 4, 12].map(hex).join('-')}'`)
+      ? { kind: 'uuid' }
+      : undefined
+  if (/^jsonb?$/i.test(type))
+    return isEach(`${name} is null or typeof(${name}) = 'text' and json_valid(${name})`) ? { kind: 'json' } : undefined
+  return undefined
+}
+
+/** The column `id` of a view, if no two of its rows have the same. */
+const readViewKey = (database: Database, view: string, columns: readonly TableInfo[]): readonly TableInfo[] => {
+  const ids = columns.filter(({ name }) => name === 'id')
+  const isUnique = ids.length > 0 && database.prepare(repeatedIdSql(quoted(view), 'id')).get() === undefined
+  return isUnique ? ids : []
+}
+
+/** Reads a table; `isSampled` if what no type says is to be read from its rows. */
 export const readCatalogue = (database: Database, name: string, isSampled = false): CatalogueTable | undefined => {
   const all = database.pragma(`table_xinfo(${quoted(name)})`) as TableInfo[]
   const columns = all.filter((column) => !column.name.startsWith('registry_'))
   const relationKind = otherThanTable(database, name)
   if (columns.length === 0 && relationKind === undefined) return undefined
+  const primaryKey =
+    isSampled && relationKind === 'a view'
+      ? readViewKey(database, name, columns)
+      : columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk)
   const keys = database.prepare(foreignKeysSql).all(name) as (ForeignKey & { readonly column: string })[]
   const json = database.prepare(jsonIndexSql).pluck().get(name) as string | undefined
   /** The kind as which the index has the values of the column; that of its type if it has not. */
@@ -153,14 +190,20 @@ export const readCatalogue = (database: Database, name: string, isSampled = fals
     const declared = declaredKind(type)
     if (declared?.kind === 'decimal') return declared
     const isUnsure = isSampled && (declared === undefined || declared.kind === 'date')
+    const isKey = isSampled && primaryKey.length === 1 && primaryKey[0]?.name === column
+    if (isKey && declared?.kind === 'integer')
+      return { kind: database.prepare(largeKeySql(quoted(name), quoted(column))).get() ? 'text' : 'integer' }
+    const named = isSampled ? namedKind(database, name, column, type) : undefined
+    if (named) return named
     const kind =
       plainKinds.find((one) => {
         const spec = { kind: one, name: column }
         return hasType(type, spec) && json?.includes(indexedValue(spec))
       }) ?? (isUnsure ? storedKind(database, name, column) : undefined)
-    return kind ? { kind } : declared
+    if (kind) return { kind }
+    // As the concatenation in a view.
+    return declared ?? (isKey && !/blob|binary/i.test(type) ? { kind: 'text' } : undefined)
   }
-  const primaryKey = columns.filter(({ pk }) => pk > 0)
   return {
     name,
     relationKind,
