@@ -124,7 +124,7 @@ const parseDefault = (sql: string, spec: KindSpec): Pick<NewField, 'default'> | 
   const { kind } = spec
   const plain = sql.replace(/::[\w\s"().]+$/, '').replace(/^\((.*)\)$/, '$1')
   if (/^(?:now\(\)|current_timestamp(?:\(\d\))?)$/i.test(plain) && kind === 'timestamp') return { default: now }
-  if (/^(?:now\(\)|current_date)$/i.test(plain) && kind === 'date') return { default: today }
+  if (/^(?:now\(\)|\(?'now'::text\)?|current_date)$/i.test(plain) && kind === 'date') return { default: today }
   const [, text] = /^'((?:[^']|'')*)'$/.exec(plain) ?? []
   const given = text?.replaceAll("''", "'")
   if (kind === 'boolean' && /^(?:true|false|[01])$/i.test(given ?? plain))

@@ -34,8 +34,9 @@ export const columnSql = ({ name: field, kind, column }: Field, type: string): C
   }
   if (kind === 'json') return { read: name, write: `cast(? as ${type})` }
   if (kind === 'number' && type === 'real') return { read: `${name}::double precision`, write: '?' }
-  // A key as it is, so that its index finds and orders rows; its JSON is a text.
-  return { read: kind === 'text' && field !== 'id' ? `${name}::text` : name, write: '?' }
+  // A key as it is, so that its index finds and orders rows; its JSON is a text. Other types refuse ids that they cannot have.
+  const isKey = field === 'id' && /^(?:text|character|smallint|integer|bigint)/.test(type)
+  return { read: kind === 'text' && !isKey ? `${name}::text` : name, write: '?' }
 }
 
 /** Whether a filter's value is left out of the filter's index. */
