@@ -35,7 +35,8 @@ const partSql = ({ name, kind }: CatalogueColumn, isLast: boolean): string => {
 /** The number of a row in an order of its values, of those that have one. */
 const rowNumberSql = ({ columns }: CatalogueTable): string => {
   const ordered = columns.filter(({ kind }) => kind !== undefined && kind !== 'json').map(({ name }) => quoted(name))
-  return `row_number() over (${ordered.length > 0 ? `order by ${ordered.join(', ')}` : ''})`
+  // The cast gives the column a type in SQLite, which views without rows would not have.
+  return `cast(row_number() over (${ordered.length > 0 ? `order by ${ordered.join(', ')}` : ''}) as integer)`
 }
 
 const viewName = (table: string): string => `${table.slice(0, 50)}_by_id`

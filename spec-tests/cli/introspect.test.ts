@@ -152,8 +152,8 @@ test('what cannot be served or expressed is named with the reason', async () => 
   const view = 'Create this view, and run the command again to serve it read-only.'
   const numbered = `${view} Its ids are the numbers of the rows, and change when rows are added or deleted.`
   assert.equal(notes, [
-    `counts: left out, because it is a view, which has no key. ${numbered}\n  create view "counts_by_id" as select row_number() over (order by "size"${server ? ', "n"' : ''}) as id, * from "counts";`,
-    `logs: left out, because it has no key. ${numbered}\n  create view "logs_by_id" as select row_number() over (order by "line") as id, * from "logs";`,
+    `counts: left out, because it is a view, which has no key. ${numbered}\n  create view "counts_by_id" as select cast(row_number() over (order by "size"${server ? ', "n"' : ''}) as integer) as id, * from "counts";`,
+    `logs: left out, because it has no key. ${numbered}\n  create view "logs_by_id" as select cast(row_number() over (order by "line") as integer) as id, * from "logs";`,
     `marks: left out, because no column beside its key can be a field. ${view}\n  create view "marks_by_id" as select cast("code" as text) as id, * from "marks";`,
     `pairs: left out, because its key has several columns (a, b). ${view}\n  create view "pairs_by_id" as select cast("a" as text) || '-' || cast("b" as text) as id, * from "pairs";`,
     `parts: "picture" is of type ${server ? 'bytea' : 'blob'}, which no field can store; it is left out.`,
@@ -166,8 +166,8 @@ test('what cannot be served or expressed is named with the reason', async () => 
 if (!server) {
   test('a column whose type is no kind is described by its values', async () => {
     const { resources } = await described(
-      `create table films (${idType}, release_year year not null, rating score, shown datetime, seen datetime, day date, rest string, empty year)`,
-      `insert into films values (1, 2006, 4.5, '2026-03-01 09:30:00', 1772357400, 20260301, 'a text', null), (2, '2007', 4, null, null, null, 7, null)`,
+      `create table films (${idType}, release_year year not null, rating score, shown datetime, seen datetime, day date, rest string, empty year, about blob sub_type text)`,
+      `insert into films values (1, 2006, 4.5, '2026-03-01 09:30:00', 1772357400, 20260301, 'a text', null, 'x'), (2, '2007', 4, null, null, null, 7, null, null)`,
     )
     assert.equal(withoutFalse(resources[0]?.fields), [
       { name: 'release_year', kind: 'integer', isRequired: true },
@@ -177,6 +177,7 @@ if (!server) {
       { name: 'day', kind: 'integer' },
       { name: 'rest', kind: 'text' },
       { name: 'empty', kind: 'text' },
+      { name: 'about', kind: 'text' },
     ])
   })
 

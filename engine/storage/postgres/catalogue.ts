@@ -138,11 +138,9 @@ const readViewKey = async (
   view: string,
   columns: readonly { name: string; type: string }[],
 ): Promise<string[]> => {
-  const ids = columns.filter(
-    ({ name, type }) => name === 'id' && idKinds.some((kind) => kind === kindOfType(type)?.kind),
-  )
-  if (ids.length === 0) return []
-  return (await sample(execute, repeatedIdSql(view, 'id'))) === false ? ['id'] : []
+  const id = columns.find(({ name }) => name.toLowerCase() === 'id')
+  if (!id || !idKinds.some((kind) => kind === kindOfType(id.type)?.kind)) return []
+  return (await sample(execute, repeatedIdSql(view, quoted(id.name)))) === false ? [id.name] : []
 }
 
 /** Reads a table; `isSampled` if what no type says is to be read from its rows. */

@@ -38,6 +38,8 @@ const plainKinds = kindNames.filter((kind) => kind !== 'decimal')
 export const isCompatible = (type: string, spec: KindSpec & { name?: string; references?: string }): boolean => {
   // Integers that JSON cannot hold exactly are served as texts.
   if (spec.kind === 'text' && (spec.name === 'id' || spec.references) && /int/i.test(type)) return true
+  // By its affinity, as `blob sub_type text` has it too.
+  if (declaredKind(type)?.kind === 'text') return columnOf(spec).type === 'text'
   const contrary =
     columnOf(spec).type === 'text' ? /int|real|floa|doub|numeric|decimal|bool|blob/i : /char|clob|text|blob/i
   return !contrary.test(type)
@@ -147,7 +149,13 @@ const storedKind = (database: Database, table: string, column: string): Kind | u
 const maxDoubleDigits = 15
 
 /** The kind that a declared type names, although SQLite does not know it, if every stored value is of that kind. */
-const namedKind = (database: Database, table: string, column: string, type: string): KindSpec | undefined => {
+const namedKind = (
+  database: Database,
+  table: string,
+  column: string,
+  type: string,
+  isKey: boolean,
+): KindSpec | undefined => {
   const name = quoted(column)
   const isEach = (condition: string) =>
     database.prepare(`select 1 from ${quoted(table)} where not (${condition}) limit 1`).get() === undefined
@@ -158,7 +166,8 @@ const namedKind = (database: Database, table: string, column: string, type: stri
   }
   const hex = (length: number) => '[0-9a-f]'.repeat(length)
   if (/^(?:uuid|guid|uniqueidentifier)$/i.test(type))
-    return isEach(`${name} is null or ${name} glob '${[8, 4, 4, 4, 12].map(hex).join('-')}'`)
+    // A key in capitals would not be found.
+    return isEach(`${name} is null or ${isKey ? name : `lower(${name})`} glob '${[8, 4, 4, 4, 12].map(hex).join('-')}'`)
       ? { kind: 'uuid' }
       : undefined
   if (/^jsonb?$/i.test(type))
@@ -168,9 +177,8 @@ const namedKind = (database: Database, table: string, column: string, type: stri
 
 /** The column `id` of a view, if no two of its rows have the same. */
 const readViewKey = (database: Database, view: string, columns: readonly TableInfo[]): readonly TableInfo[] => {
-  const ids = columns.filter(({ name }) => name === 'id')
-  const isUnique = ids.length > 0 && database.prepare(repeatedIdSql(quoted(view), 'id')).get() === undefined
-  return isUnique ? ids : []
+  const id = columns.find(({ name }) => name.toLowerCase() === 'id')
+  return id && database.prepare(repeatedIdSql(quoted(view), quoted(id.name))).get() === undefined ? [id] : []
 }
 
 /** Reads a table; `isSampled` if what no type says is to be read from its rows. */
@@ -193,7 +201,7 @@ export const readCatalogue = (database: Database, name: string, isSampled = fals
     const isKey = isSampled && primaryKey.length === 1 && primaryKey[0]?.name === column
     if (isKey && declared?.kind === 'integer')
       return { kind: database.prepare(largeKeySql(quoted(name), quoted(column))).get() ? 'text' : 'integer' }
-    const named = isSampled ? namedKind(database, name, column, type) : undefined
+    const named = isSampled ? namedKind(database, name, column, type, isKey) : undefined
     if (named) return named
     const kind =
       plainKinds.find((one) => {
