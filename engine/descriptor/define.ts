@@ -10,7 +10,7 @@ type RuleValue<S extends FieldSpec<Kind, unknown>> = S['kind'] extends 'decimal'
 /** What must hold between the values of a row. */
 export interface Rule<F extends Fields = Fields> {
   /** The fields that it compares; it is asked when each of them has a value. An issue names the last one. */
-  readonly fields: readonly (keyof F & string)[]
+  readonly fields: readonly Extract<keyof F, string>[]
   holds(row: { readonly [Name in keyof F]: RuleValue<F[Name]> }): boolean
   /** What is wrong with a row for which it does not hold: `to_date must not be before from_date`. */
   readonly message: string
@@ -51,7 +51,7 @@ export interface Descriptor<
   /** The fields that are never null. */
   readonly required: readonly R[]
   /** What must hold between the fields of a row that clients create or change. */
-  readonly rules?: readonly Rule[]
+  readonly rules?: readonly Rule<NoInfer<F>>[]
   /** Whether clients with the write token may create one. */
   readonly create: boolean
   /** Whether clients with the write token may change one: all fields that a create may set, or the named ones. */
@@ -67,10 +67,7 @@ export const defineResource = <
   const U extends keyof F & string = never,
   const I extends IdKind = 'integer',
 >(
-  descriptor: Descriptor<F, R, U, I> & {
-    readonly label?: readonly (keyof F & string)[]
-    readonly rules?: readonly Rule<F>[]
-  },
+  descriptor: Descriptor<F, R, U, I> & { readonly label?: readonly (keyof F & string)[] },
 ): Descriptor<F, R, U, I> => descriptor
 
 type FieldsOf<D> = D extends Descriptor<infer F, infer _R, infer _U, infer _I> ? F : never

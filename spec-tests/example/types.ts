@@ -41,11 +41,11 @@ const ruled = defineResource({
 })
 assertType<Same<Row<typeof ruled>, { id: string; from: string | null; to: string | null; price: string | null }>>()
 assertType<Same<CreateBody<typeof ruled>['id'], string>>()
-// @ts-expect-error a rule names an unknown field
 defineResource({
   ...rest,
   fields: period,
   required: [],
+  // @ts-expect-error a rule names an unknown field
   rules: [{ fields: ['until'], holds: () => true, message: 'x' }],
 })
 // @ts-expect-error number has no option references
