@@ -1,7 +1,7 @@
 /** The value of `after`: where a page begins, how many rows are before it, and which list it continues. */
 import { createHash } from 'node:crypto'
 import { parseId } from '../descriptor/ids.js'
-import { kindOf } from '../descriptor/kinds.js'
+import { isStorable, kindOf } from '../descriptor/kinds.js'
 import { type ListQuery, type Position, type Selection, selectionKey } from '../descriptor/listQuery.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { Violation } from '../descriptor/violations.js'
@@ -19,7 +19,7 @@ export const encodeCursor = (resource: Resource, query: ListQuery, { id, value }
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
-const isDigits = (text: unknown): text is string => typeof text === 'string' && /^-?\d{1,40}$/.test(text)
+const isDigits = (text: unknown): text is string => typeof text === 'string' && /^\d{1,40}$/.test(text)
 
 const parse = (cursor: string): unknown => {
   try {
@@ -40,5 +40,6 @@ export const decodeCursor = (resource: Resource, selection: Selection, cursor: s
   if (text !== null && typeof text !== 'string') return 'invalid'
   const field = resource.fields.find(({ name }) => name === selection.order.field) as Field
   const value = text === null ? null : kindOf(field.kind).parse(text, field)
-  return value instanceof Violation ? 'invalid' : { offset: BigInt(offset), after: { id, value } }
+  const isStored = value === null || typeof value !== 'string' || isStorable(value)
+  return value instanceof Violation || !isStored ? 'invalid' : { offset: BigInt(offset), after: { id, value } }
 }

@@ -78,7 +78,11 @@ export const conflictIssue = (
   if (type === 'reference') {
     const target = registry.find(({ path }) => path === references) as Resource
     const existing = `must reference an existing ${target.name.toLowerCase()}`
-    return bodyIssue(type, `${name} ${existing}${redacted ? '' : `; there is none with id ${row[name]}`}.`, name)
+    return bodyIssue(
+      type,
+      `${name} ${existing}${redacted ? '' : `; there is none with id ${typeof row[name] === 'string' ? JSON.stringify(shorten(row[name])) : row[name]}`}.`,
+      name,
+    )
   }
   const within = unique?.length ? ` for the same ${unique.join(' and ')}` : ''
   return bodyIssue(type, `${name} must be unique; another row already has this value${within}.`, name)

@@ -1,7 +1,7 @@
 /** The zod schemas: the row, the page and the create body of a descriptor; the index, the health check and the error bodies. */
 import { z } from 'zod'
 import { clocks } from '../descriptor/clock.js'
-import { kindOf } from '../descriptor/kinds.js'
+import { jsonTypes, kindOf } from '../descriptor/kinds.js'
 import { schemaNames } from '../descriptor/names.js'
 import { type Field, isMandatory, type Resource, updatableFields, writableFields } from '../descriptor/registry.js'
 import { ruleKeywords, valueSchema } from '../descriptor/valueRules.js'
@@ -149,6 +149,7 @@ const fieldSchemas = (fields: readonly Field[], isBody: boolean, isUpdate = fals
       const keywords = ruleKeywords(field)
       // A schema that allows null must name it among the values.
       if (Array.isArray(keywords['enum']) && !isRequired) keywords['enum'] = [...keywords['enum'], null]
+      if (field.kind === 'json' && !isRequired) keywords['type'] = [...jsonTypes, 'null']
       const description = sentences(field, isBody, isUpdate)
       const extensions = extensionKeywords(field, isBody, isUpdate)
       return [field.name, schema.meta({ ...(description && { description }), ...extensions, ...keywords })]

@@ -8,15 +8,16 @@ const asObject = (value: unknown): Json => value as Json
 const mapValues = (object: unknown, change: (value: Json) => unknown): Json =>
   Object.fromEntries(Object.entries(asObject(object ?? {})).map(([key, value]) => [key, change(asObject(value))]))
 
-/** Swagger 2.0 has neither the type `null` nor unions: nullable becomes an extension, a union any value. */
+/** Swagger 2.0 has neither the type `null` nor unions: nullable becomes an extension, a union or several types any value. */
 const schema = (source: Json): Json => {
   const { $ref, type, anyOf, properties, items, additionalProperties, enum: values, examples: _, ...rest } = source
   if (typeof $ref === 'string') return { $ref: $ref.replace('#/components/schemas/', '#/definitions/') }
-  if (anyOf) return rest
+  const types = [type].flat().filter((name) => name !== 'null')
+  if (anyOf || types.length > 1) return rest
   const isNullable = Array.isArray(type)
   // JSON leaves out what is undefined.
   return {
-    type: isNullable ? type.find((name) => name !== 'null') : type,
+    type: types[0],
     'x-nullable': isNullable || undefined,
     ...rest,
     enum: Array.isArray(values) ? values.filter((value) => value !== null) : undefined,

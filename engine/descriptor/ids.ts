@@ -1,5 +1,5 @@
 /** The ids of rows: which texts can be one. */
-import { kindOf } from './kinds.js'
+import { isStorable, kindOf } from './kinds.js'
 import { idField, type Resource, type RowId } from './registry.js'
 import { Violation } from './violations.js'
 
@@ -10,6 +10,7 @@ const [minId, maxId] = [-(2n ** 63n), 2n ** 63n - 1n]
 export const parseId = (resource: Pick<Resource, 'fields'>, text: string): RowId | undefined => {
   const field = idField(resource)
   if (field.kind === 'integer' && !/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined
+  if (!isStorable(text)) return undefined
   const id = kindOf(field.kind).parse(text, field)
   if (id instanceof Violation || (typeof id === 'bigint' && (id < minId || id > maxId))) return undefined
   return String(id)

@@ -64,6 +64,25 @@ export const parseAnyText = (text: string): JsonText | Violation => {
   return parseJsonText(text)
 }
 
+/** A JSON text with a line for each member; what is empty stays in its line. */
+export const indentedJson = (text: string): string => {
+  const parts = (text.match(tokens) ?? []).filter((token) => !isSpace(token))
+  let level = 0
+  return parts
+    .map((token, n) => {
+      const isEmpty = /^[}\]]$/.test(parts[n + 1] ?? '')
+      const wasEmpty = /^[{[]$/.test(parts[n - 1] ?? '')
+      if (token === '{' || token === '[') level++
+      if (token === '}' || token === ']') level--
+      const line = `\n${'  '.repeat(level)}`
+      if (token === '}' || token === ']') return wasEmpty ? token : `${line}${token}`
+      if ((token === '{' || token === '[') && !isEmpty) return `${token}${line}`
+      if (token === ',') return `,${line}`
+      return token === ':' ? ': ' : token
+    })
+    .join('')
+}
+
 /** The texts of the members of an object, which is given as valid JSON; the last of two with the same name. */
 export const memberTexts = (source: string): Map<string, string> => {
   const members = new Map<string, string>()

@@ -101,12 +101,28 @@ const parseNumber = (text: string): number | Violation => {
   return Number.isFinite(value) ? value : new Violation('finite_number', text)
 }
 
+/** JSON Schema knows no decimals. */
+const decimalKeywords = ({ digits, places }: DecimalOptions) => ({
+  format: 'decimal',
+  'x-digits': digits,
+  'x-places': places,
+})
+
 /** A number of smallest units as a decimal. */
 const unitsAsText = (column: string, places: number): string => {
   if (places === 0) return `cast(${column} as text)`
   const size = 10 ** places
   return `printf('%s%d.%0${places}d', iif(${column} < 0, '-', ''), abs(${column}) / ${size}, abs(${column}) % ${size})`
 }
+
+export const jsonTypes = ['string', 'number', 'boolean', 'array', 'object']
+
+/** Any value but null, which the schema of the field allows or not. */
+const jsonValue = () =>
+  withCheck(z.unknown(), (value) => ((value ?? null) === null ? new Violation('missing', value) : undefined)).meta({
+    type: jsonTypes as never,
+    items: {},
+  })
 
 /** A value that was read from a table, or is given to a command, is a text already. */
 const textOf = (value: object | string): string =>
@@ -274,12 +290,12 @@ export const kinds = {
   decimal: {
     expected: 'a decimal as a string, such as "12.50"',
     wrongType: 'decimal_type',
-    row: () => z.string().meta({ format: 'decimal' }),
+    row: (options) => z.string().meta(decimalKeywords(options)),
     body: (options) =>
       withCheck(
         z.string(),
         violationIn((text) => parseDecimal(text, options)),
-      ).meta({ format: 'decimal' }),
+      ).meta(decimalKeywords(options)),
     canonical: (text: string, options) => String(parseDecimal(text, options)),
     // Another program may have stored more digits.
     comparable: (text: string, { places }) => toUnits(String(parseDecimal(text, { digits: 99, places }))),
@@ -308,10 +324,9 @@ export const kinds = {
   json: {
     expected: 'a JSON value of at most 64 KiB and 100 levels',
     wrongType: 'json_type',
-    row: () => z.unknown(),
-    body: () =>
-      // What a body sends is checked as text: numbers may have more digits than a double.
-      withCheck(z.unknown(), (value) => ((value ?? null) === null ? new Violation('missing', value) : undefined)),
+    row: () => jsonValue(),
+    // What a body sends is checked as text: numbers may have more digits than a double.
+    body: () => jsonValue(),
     canonical: (value: unknown) => (value instanceof JsonText ? value : new JsonText(JSON.stringify(value))),
     options: [],
     parse: (text) => {

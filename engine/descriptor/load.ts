@@ -1,10 +1,22 @@
 /** Loads the files in `resources/` and `seeds/` into a verified registry. */
 import { demoIds, verifyConstants, verifyRows } from './demo.js'
+import { JsonText, parseJsonText } from './jsonText.js'
 import { canonicalRow, type Registry, type Resource, type RowValues, resourceFrom } from './registry.js'
 import { type FileError, RegistryError, reportIn } from './registryError.js'
 import { importModules } from './resourceFiles.js'
 import { readSeedFiles } from './seedFiles.js'
+import { type SourceFile, textAt } from './sourceFile.js'
 import { referenceTargets, verify } from './verify.js'
+
+/** JSON as it is written in the file: its numbers keep their digits, and its members their order. */
+const withJsonTexts = ({ fields }: Resource, row: RowValues, n: number, source: SourceFile | undefined): RowValues => {
+  const texts = fields.flatMap(({ name, kind }) => {
+    const text = kind === 'json' && source && (row[name] ?? null) !== null ? textAt(source, [n, name]) : undefined
+    const parsed = text === undefined ? undefined : parseJsonText(text)
+    return parsed instanceof JsonText ? [[name, parsed]] : []
+  })
+  return { ...row, ...Object.fromEntries(texts) }
+}
 
 /** Texts in the order of their code points. */
 const byId = ({ id: a = null }: RowValues, { id: b = null }: RowValues): number =>
@@ -47,7 +59,10 @@ export const inspectFolders = async ({ resources, sources, seeds }: Folders) => 
       own.push(...rowErrors)
     }
     if (own.length > 0) return { ...resource, demo: [], demoErrors: own }
-    return { ...resource, demo: resource.demo.map((row) => canonicalRow(resource, row)).toSorted(byId) }
+    const demo = resource.demo.map((row, n) =>
+      canonicalRow(resource, withJsonTexts(resource, row, n, seedFile?.source)),
+    )
+    return { ...resource, demo: demo.toSorted(byId) }
   })
   return { registry, errors, seedErrors }
 }

@@ -47,8 +47,13 @@ const reservedIds = ['.', '..', 'summary', 'import']
 const idSpec = ({ existing, id = 'integer', idColumn: column = 'id' }: Omit<Descriptor, 'fields'>): FieldSpec => {
   const specs: Record<IdKind, Options<GivenValue>> = {
     integer: { managed: true, about: `Assigned by the ${existing ? 'database' : 'service'}.` },
-    uuid: { managed: newUuid, about: 'Assigned by the service.' },
-    text: { minLength: 1, maxLength: 200, reserved: reservedIds, about: 'Chosen by the client, and never changed.' },
+    uuid: { managed: newUuid },
+    text: {
+      minLength: 1,
+      maxLength: 200,
+      reserved: reservedIds,
+      about: 'Chosen by the client, and never changed; not `.`, `..`, `summary` or `import`.',
+    },
   }
   return { kind: id, options: { ...specs[id], column } as FieldSpec['options'] }
 }

@@ -70,7 +70,8 @@ export const valueRules = {
   reserved: {
     violation: ['reserved', 'reserved'],
     allows: (values: readonly string[]) => (value: string) => !values.includes(value),
-    keywords: (values: readonly string[]) => ({ 'x-reserved': values }),
+    // The description of the id has them.
+    keywords: () => ({}),
   },
   pattern: {
     violation: ['string_pattern_mismatch', 'pattern'],

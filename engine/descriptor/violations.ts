@@ -99,9 +99,9 @@ const bodyWords: Readonly<Record<string, (value: never, ctx: never, isRedacted: 
     return `${step}; ${steps === '' ? 'it is final' : `it may become ${steps}`}`
   },
   string_too_short: (text: string, { min_length: least }: { min_length: number }) =>
-    `must have at least ${least} characters; it has ${countCodePoints(text)}`,
+    `must have at least ${least} ${least === 1 ? 'character' : 'characters'}; it has ${countCodePoints(text)}`,
   string_too_long: (text: string, { max_length: most }: { max_length: number }) =>
-    `must have at most ${most} characters; it has ${countCodePoints(text)}`,
+    `must have at most ${most} ${most === 1 ? 'character' : 'characters'}; it has ${countCodePoints(text)}`,
   string_pattern_mismatch: (text: string, { pattern }: { pattern: string }) => [
     `must match ${pattern}`,
     `${quote(text)} does not`,

@@ -50,7 +50,7 @@ export const rowOptions =
     const choices = await readChoices(storage, target, text, 8, caller)
     if (choices.length === 0)
       return html`<li class="note" role="option" aria-disabled="true">No ${target.name.toLowerCase()} found</li>`
-    return html`${choices.map(({ id, label }) => html`<li role="option" aria-selected="false" id="choice-${id}" data-value="${id}" data-label="${label}"><bdi>${label}</bdi> <span class="note">#${id}</span></li>`)}`
+    return html`${choices.map(({ id, label }, n) => html`<li role="option" aria-selected="false" id="choice-${n}" data-value="${id}" data-label="${label}"><bdi>${label}</bdi> <span class="note">#${id}</span></li>`)}`
   }
 
 /** Suggestions for a text that lists are filtered by: its most frequent values, which contain what was typed. */

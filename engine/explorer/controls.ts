@@ -1,4 +1,5 @@
 /** The control of a field in the form of a new row, or of one that exists. */
+import { indentedJson, JsonText } from '../descriptor/jsonText.js'
 import { canonicalOf, type Kind, type KindEntry, kindOf } from '../descriptor/kinds.js'
 import {
   type Field,
@@ -73,7 +74,7 @@ const steps: Partial<Record<Kind, string>> = { number: 'any', timestamp: '0.001'
 /** The value of a control; times have no zone there. */
 const controlValue = ({ kind, redacted }: Field, value: Value): string => {
   if (value === null || redacted) return ''
-  if (kindOf(kind).input === 'textarea') return JSON.stringify(value, null, 2)
+  if (value instanceof JsonText) return indentedJson(value.text)
   return kindOf(kind).input === 'datetime-local' ? String(value).replace('Z', '') : String(value)
 }
 

@@ -1,9 +1,11 @@
 /** Reads rows for pages: one by its address, or those of a list one after another, so that many megabytes are never in memory as a whole. */
 import { rowNotFound } from '../contract/errors.js'
 import { itemIdParser } from '../contract/parameters.js'
+import { JsonText, memberTexts } from '../descriptor/jsonText.js'
 import type { ListQuery } from '../descriptor/listQuery.js'
 import type { Resource, RowValues } from '../descriptor/registry.js'
 import type { CachedBody, Caller, Storage, StreamedBody } from '../storage/storage.js'
+import { isJson } from './format.js'
 
 const pageHead = '{"data":['
 
@@ -11,7 +13,13 @@ export const findRow = async (storage: Storage, resource: Resource, segment: str
   const { id, text } = itemIdParser(resource)(segment)
   const stored = id === undefined ? undefined : await storage.table(resource).get(id)
   if (id === undefined || !stored) throw rowNotFound(resource.name, text)
-  return { id, tag: stored.tag, row: JSON.parse(String(stored.body)) as RowValues }
+  const source = String(stored.body)
+  const row = JSON.parse(source) as RowValues
+  // As the service has it: a form must not change what nobody has edited.
+  const names = resource.fields.filter((field) => isJson(field) && row[field.name] !== null).map(({ name }) => name)
+  const texts = names.length > 0 ? memberTexts(source) : undefined
+  for (const name of names) row[name] = new JsonText(texts?.get(name) ?? 'null')
+  return { id, tag: stored.tag, row }
 }
 
 export const eachRow = async (page: CachedBody | StreamedBody, take: (row: RowValues) => unknown): Promise<number> => {

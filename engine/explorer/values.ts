@@ -1,4 +1,5 @@
 /** How values are shown: in a table, and on the page of their row. */
+import { indentedJson, JsonText } from '../descriptor/jsonText.js'
 import {
   type Field,
   type GivenValue,
@@ -89,7 +90,7 @@ export const fullValue = (field: Field, value: Value, shown: Shown): Html => {
   if (value === null) return html`${none}`
   const link = reference(field, value, shown, true)
   if (link) return link
-  const text = isJson(field) ? JSON.stringify(value, null, 2) : String(value)
+  const text = value instanceof JsonText ? indentedJson(value.text) : String(value)
   if (isJson(field) && text.includes('\n'))
     return html`<pre class="json" tabindex="0" role="group" aria-label="${field.name}">${text}</pre>`
   if (text.length <= 200 && !text.includes('\n')) {

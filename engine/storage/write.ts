@@ -94,7 +94,7 @@ export interface WritePlan {
   /** Reads `$id` after the change: triggers of other programs may have changed it too. */
   readonly read: Statement
   readonly referrers?: readonly Referrer[]
-  readonly beforeDelete?: Statement
+  readonly beforeDelete?: readonly Statement[]
   readonly key?: { readonly given: IdempotencyKey; readonly statements: KeyStatements }
   /** Does everything that a create needs; see `createdBy`. */
   readonly create?: Query
@@ -145,7 +145,7 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   const [conflicting] = plan.conflicts ? yield plan.conflicts : []
   if (conflicting?.[0]) return { conflicts: parseConflicts(conflicting[0]) }
   if (plan.referrers && given !== undefined) {
-    if (plan.beforeDelete) yield { statement: plan.beforeDelete, values: {} }
+    for (const statement of plan.beforeDelete ?? []) yield { statement, values: {} }
     // Before the cascades of a delete, which would be made and undone.
     const { referencing, isPrevented, changes } = yield* findReferencing(plan.referrers, plan.path, given)
     if (isPrevented) return { referencing }
@@ -175,7 +175,7 @@ export interface WriteOptions {
   readonly read: Statement
   /** Whether a delete locks its row although it compares nothing, which needs the right to update. */
   readonly isDeleteLocked?: boolean
-  readonly beforeDelete?: Statement | undefined
+  readonly beforeDelete?: readonly Statement[] | undefined
   /** The statements that do everything a create needs, without and with a key. */
   readonly create?: { readonly plain: Statement; readonly withKey: Statement } | undefined
 }
@@ -217,13 +217,14 @@ export const writePlanner = (
     once(`${names} ${stamps}`, () => {
       const differs = names.map((name) => {
         const field = findField(resource, name)
-        if (dialect.columnOf(field).isComparedAsText)
-          return sql`cast(${quoted(name)} as text) is distinct from cast(${written(name)} as text)`
-        const isOther = sql`is distinct from ${named(name, dialect.typeOf(field))}`
+        const isOther = (stored: string) =>
+          dialect.columnOf(field).isComparedAsText
+            ? sql`cast(${stored} as text) is distinct from cast(${written(name)} as text)`
+            : sql`${stored} is distinct from ${named(name, dialect.typeOf(field))}`
         // What is read of a table that the service does not manage has no redacted fields.
         return field.redacted
-          ? sql`exists (select 1 from ${table} where ${column('id')} = ${rowId} and ${column(name)} ${isOther})`
-          : sql`${quoted(name)} ${isOther}`
+          ? sql`exists (select 1 from ${table} where ${column('id')} = ${rowId} and ${isOther(column(name))})`
+          : isOther(quoted(name))
       })
       const isChanged = differs.length > 0 ? sql`case when ${sql.join(differs, ' or ')} then 1 else 0 end` : '0'
       const changed = [...names, ...stamps].map((name) => sql`${column(name)} = ${written(name)}`)

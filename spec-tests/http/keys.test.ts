@@ -1,7 +1,7 @@
 /** Ids that are UUIDs, or texts that clients choose: what they may be, their order, references, pages, addresses. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { integer, text, uuid } from '../../engine/descriptor/index.js'
+import { decimal, integer, json, text, uuid } from '../../engine/descriptor/index.js'
 import type { Registry, RowValues } from '../../engine/descriptor/registry.js'
 import { byId } from '../../support/samples.js'
 import { server } from '../support/database.js'
@@ -27,7 +27,23 @@ const lines = resourceIn(
   },
   open,
 )
-const registry: Registry = [countries, orders, lines]
+const regions = resourceIn(
+  'regions',
+  { country: text({ references: 'countries', onDelete: 'cascade', filter: true }) },
+  { id: 'uuid', ...open },
+)
+const cities = resourceIn(
+  'cities',
+  {
+    country: text({ references: 'countries' }),
+    region_id: uuid({ references: 'regions', onDelete: 'cascade', filter: true }),
+    size: decimal({ digits: 12, places: 2 }),
+    extra: json(),
+    secret: json({ redacted: true }),
+  },
+  { id: 'text', ...open },
+)
+const registry: Registry = [countries, orders, lines, cities, regions]
 
 const issuesOf = ({ body }: { body: { error: { details: { issues: { type: string; loc: string[] }[] } } } }) =>
   body.error.details.issues.map(({ type, loc }) => [type, ...loc])
@@ -175,6 +191,53 @@ for (const [mode, derivedObjects] of server
     assert.is((await get(`/v1/lines/${own.id}`)).status, 404)
     assert.is((await remove(addressOf('countries', 'a/b'))).status, 204)
     assert.is((await get(`/v1/lines/${kept.id}`)).body.bought_in, null)
+  })
+
+  test('a row that goes by a cascade does not prevent the delete', async () => {
+    await create('countries', { id: 'gone', name: 'Gone' })
+    const region = (await create('regions', { country: 'gone' })).body
+    assert.is((await create('cities', { id: 'c', region_id: region.id, country: 'gone' })).status, 201)
+    assert.is((await remove('countries/gone')).status, 204)
+    assert.is((await get('/v1/cities')).body.meta.total, 0)
+  })
+
+  test('cursors with ids and values that no row can have are refused', async () => {
+    const first = await send('/api/v1/countries?limit=1&sort=name')
+    const [, cursor = ''] = /after=([\w-]+)>; rel="next"/.exec(String(first.headers['link'])) ?? []
+    const [digest, offset, id, value] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    for (const parts of [
+      [digest, offset, 'a\0', value],
+      [digest, offset, '\ud800', value],
+      [digest, offset, id, 'a\0'],
+      [digest, offset, id, '\ud800'],
+      [digest, '-5', id, value],
+    ]) {
+      const after = Buffer.from(JSON.stringify(parts)).toString('base64url')
+      const response = await send(`/api/v1/countries?limit=1&sort=name&after=${after}`)
+      assert.equal([response.status, response.body.detail?.[0].loc], [422, ['query', 'after']], JSON.stringify(parts))
+    }
+  })
+
+  test('a redacted JSON value is changed', async () => {
+    assert.is((await create('cities', { id: 'secret', secret: { a: 1 } })).status, 201)
+    assert.is((await change('cities/secret', { secret: [1] })).status, 200)
+    await remove('cities/secret')
+  })
+
+  test('the explorer shows JSON as it was sent, and edits it so', async () => {
+    const sent = '{"id":"shown","extra":{"b":123456789012345678901234567890,"a":1e999,"10":1.10,"e":"\\u0041"}}'
+    assert.is((await create('cities', sent)).status, 201)
+    for (const path of ['rows/shown', 'rows/shown/edit']) {
+      const page = (await send(`/explore/cities/${path}`)).text.replaceAll('&quot;', '"')
+      for (const line of ['"b": 123456789012345678901234567890,', '"a": 1e999,', '"10": 1.10,', '"e": "\\u0041"'])
+        assert.ok(page.includes(line), `${path}: ${line}`)
+    }
+    await remove('cities/shown')
+  })
+
+  test('the tables fit their descriptors', async () => {
+    assert.is((await send('/readyz')).status, 200)
+    assert.is((await get('/v1/orders')).status, 200)
   })
 
   test('tags and idempotency keys work as with integers', async () => {

@@ -72,6 +72,18 @@ test('a changed table keeps its ids, and its rows are found', async () => {
   assert.equal((await plan(changed, url)).steps, [])
 })
 
+test('values that should be unique, and are not, are found', async () => {
+  const url = await freshUrl()
+  await (await openStorage(first, url, storageOptions)).close()
+  const unique = registryWith({ ...fields, country: text({ references: 'countries', unique: true }) })
+  const { differences } = await plan(unique, url)
+  const shared = `one value occurs more than once: 2 rows share that of id ${orderIds[0]}`
+  assert.ok(
+    differences.map(describeDifference).join('\n').includes(shared),
+    differences.map(describeDifference).join('\n'),
+  )
+})
+
 test('the kind of the ids cannot change', async () => {
   const url = await freshUrl()
   await (await openStorage(first, url, storageOptions)).close()

@@ -13,8 +13,12 @@ type Condition = (query: Knex.QueryBuilder) => Knex.QueryBuilder
 
 export const maxExamples = 3
 
+/** An id for the terminal: clients choose texts, which may have any characters. */
+const shownId = (id: number | string): string => (/^[\w-]+$/.test(String(id)) ? String(id) : JSON.stringify(id))
+
 /** For a sentence: `1 row (id 4) has`, `3 rows (id 4, 9, 12) have`. */
-export const describeRows = ({ count, ids }: ExampleRows): string => {
+export const describeRows = ({ count, ids: found }: ExampleRows): string => {
+  const ids = found.map(shownId)
   const more = count > ids.length ? ', …' : ''
   return count === 1 ? `1 row (id ${ids[0]}) has` : `${count} rows (id ${ids.join(', ')}${more}) have`
 }
@@ -43,12 +47,21 @@ export const rowQueries = ({ execute, knex }: MigrationDialect, table: string) =
     },
     /** A sentence about rows that share values which should be unique; undefined if none do. */
     async duplicates(columns: readonly string[]): Promise<string | undefined> {
-      const shared = knex(table).groupBy(columns).havingRaw('count(*) > 1').min({ id: 'id' }).count({ rows: '*' })
-      for (const column of columns) shared.whereNotNull(column)
-      const groups = await ask<{ id: number | string; rows: number | string }>(shared.orderBy('id'))
+      // Not min(id): PostgreSQL has none of UUIDs.
+      const numbered = knex(table).select(
+        'id',
+        knex.raw(`count(*) over (partition by ${columns.map(() => '??').join()}) as n`, columns as string[]),
+        knex.raw(
+          `row_number() over (partition by ${columns.map(() => '??').join()} order by id) as place`,
+          columns as string[],
+        ),
+      )
+      for (const column of columns) numbered.whereNotNull(column)
+      const first = knex.from(numbered.as('numbered')).select('id', 'n').where('n', '>', 1).where('place', 1)
+      const groups = await ask<{ id: number | string; n: number | string }>(first.orderBy('id'))
       if (!groups[0]) return undefined
       const value = groups.length === 1 ? 'one value occurs' : `${groups.length} values occur`
-      return `${value} more than once: ${groups[0].rows} rows share that of id ${groups[0].id}`
+      return `${value} more than once: ${groups[0].n} rows share that of id ${shownId(groups[0].id)}`
     },
   }
 }

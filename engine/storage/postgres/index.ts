@@ -33,7 +33,7 @@ const columnsStatement = (registry: Registry): Prepared => {
     .join()
     .replaceAll('?', '\\?')
   return prepared(
-    knex.raw(`select name, attname, ${columnType('null')} from unnest(array[${names}]::text[]) as name
+    knex.raw(`select name, attname, ${columnType('atttypmod')} from unnest(array[${names}]::text[]) as name
       join pg_attribute on attrelid = to_regclass(quote_ident(name)) and attnum > 0 and not attisdropped`),
   )
 }
@@ -69,10 +69,12 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
         : managedRunner(connections, reads, resource, options.pool),
     writeOptions: (resource) =>
       isPlain(resource)
-        ? { beforeDelete: inSequence, ...(!resource.existing && { keys: { ...keys, prune } }) }
+        ? { beforeDelete: [inSequence, deferReferences], ...(!resource.existing && { keys: { ...keys, prune } }) }
         : {
             keys,
             isDeleteLocked: true,
+            // A row that is deleted by a later cascade does not prevent the delete.
+            beforeDelete: [deferReferences],
             create: createStatements(dialect, registry, sourceAt(resource.path), sourceAt),
           },
     checks: {
