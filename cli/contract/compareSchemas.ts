@@ -42,8 +42,9 @@ const compareTypes = (before: Json, after: Json, at: At): 'same' | 'some' | 'non
   return rule === 'type-changed' ? 'none' : 'some'
 }
 
-/** A limit as a number; that of a date or a time is a text. */
-const comparableLimit = (value: unknown): number => (typeof value === 'string' ? Date.parse(value) : Number(value))
+/** A limit as a number; that of a date, a time or a decimal is a text. */
+const comparableLimit = (value: unknown): number =>
+  typeof value === 'string' && !/^-?\d+(?:\.\d+)?$/.test(value) ? Date.parse(value) : Number(value)
 
 /** A limit; the direction is 1 if a greater one allows more values, -1 if it allows fewer, and 0 if nothing can be said. */
 const limit =
@@ -72,6 +73,8 @@ const limits = {
   'x-maximum': limit('x-maximum', 1),
   maxLength: limit('maxLength', 1),
   pattern: limit('pattern', 0),
+  'x-digits': limit('number of digits', 1),
+  'x-places': limit('number of digits after the point', 1),
 }
 
 /** A list of allowed values; without a list, all are allowed. Null is compared with the types. */
@@ -101,8 +104,37 @@ const redacted: Compare = (before, after, at) => {
   if ((before === true) !== (after === true)) report(at, after === true ? 'redacted' : 'revealed')
 }
 
+/** Rules between fields, each by its message. */
+const rowRules: Compare = (before, after, at) => {
+  const messages = (list: unknown) => asList(list).map((rule) => String(asObject(rule)['message']))
+  const [old, now] = [messages(before), messages(after)]
+  for (const message of now.filter((one) => !old.includes(one))) report(at, 'rule-added', undefined, message)
+  for (const message of old.filter((one) => !now.includes(one))) report(at, 'rule-removed', message)
+}
+
+/** The steps that updates may make; without the keyword, all. */
+const steps: Compare = (before, after, at) => {
+  if (before === undefined && after === undefined) return
+  const [old, now] = [asObject(before), asObject(after)]
+  const stepsFrom = (next: Json, from: string) => asList(next[from]).map((to) => `${from} → ${to}`)
+  const [possible, allowed] = [old, now].map((next) => Object.keys(next).flatMap((from) => stepsFrom(next, from)))
+  if (before === undefined) report(at, 'steps-limited')
+  else if (after === undefined) report(at, 'steps-free')
+  else {
+    for (const step of possible?.filter((one) => !allowed?.includes(one)) ?? []) report(at, 'step-removed', step)
+    for (const step of allowed?.filter((one) => !possible?.includes(one)) ?? [])
+      report(at, 'step-added', undefined, step)
+  }
+}
+
 /** The extensions in which our documents state what JSON Schema cannot. */
-const extensions = { 'x-unique': unique, 'x-references': references, 'x-redacted': redacted }
+const extensions = {
+  'x-unique': unique,
+  'x-references': references,
+  'x-redacted': redacted,
+  'x-rules': rowRules,
+  'x-next': steps,
+}
 
 /** What a request that leaves the value out means. */
 const defaults = { default: changed('default-changed'), 'x-default': changed('default-changed') }

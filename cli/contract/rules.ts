@@ -118,6 +118,15 @@ export const rules = {
     text: changed('referenced resource'),
     breaks: { request: refused, response: 'it names a row of another resource' },
   },
+  'rule-added': { text: ({ subject, after }) => `${subject} has a new rule: ${after}`, breaks: { request: refused } },
+  'rule-removed': { text: ({ subject, before }) => `${subject} no longer has the rule: ${before}` },
+  'steps-limited': { text: is('can only be changed step by step'), breaks: { request: refused } },
+  'steps-free': { text: is('can be changed to any value') },
+  'step-added': { text: ({ subject, after }) => `${subject} can be changed: ${after}` },
+  'step-removed': {
+    text: ({ subject, before }) => `${subject} can no longer be changed: ${before}`,
+    breaks: { request: refused },
+  },
   redacted: { text: is('is always null'), breaks: { response: 'clients that read its value find null' } },
   revealed: { text: is('is no longer redacted: every client sees its values') },
   'keyword-changed': {

@@ -8,7 +8,7 @@ import { rules } from '../../cli/contract/rules.js'
 import { createDocuments } from '../../engine/contract/documents.js'
 import { deriveOperations } from '../../engine/contract/operations.js'
 import type { Descriptor } from '../../engine/descriptor/define.js'
-import { boolean, date, integer, now, number, text, timestamp, today } from '../../engine/descriptor/index.js'
+import { boolean, date, decimal, integer, now, number, text, timestamp, today } from '../../engine/descriptor/index.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { product } from '../../product.js'
 
@@ -245,6 +245,8 @@ for (const [where, value, ...expected] of edits) {
 type Spec = Descriptor['fields'][string]
 const withField = (spec: Spec) => makeDocument(makeRegistry(fields({ extra: spec })(original)))
 
+const money = { digits: 12, places: 2 } as const
+
 /** Rules and kinds of a field that change. A stricter one breaks writers, a looser one readers, and some break both. */
 const ruled: Record<'stricter' | 'looser' | 'other', [rule: string, before: Spec, after: Spec][]> = {
   stricter: [
@@ -253,6 +255,8 @@ const ruled: Record<'stricter' | 'looser' | 'other', [rule: string, before: Spec
     ['bound-tightened', number({ min: 0 }), number({ min: 1 })],
     ['bound-tightened', date({ min: '2026-01-01' }), date({ min: '2026-02-01' })],
     ['bound-tightened', text(), text({ maxLength: 9 })],
+    ['bound-tightened', decimal({ digits: 12, places: 2 }), decimal({ digits: 10, places: 2 })],
+    ['bound-tightened', decimal({ ...money, min: '2' }), decimal({ ...money, min: '10' })],
     ['type-narrowed', text(), date()],
     ['type-narrowed', number(), integer()],
     ['unique-tightened', text(), text({ unique: true })],
@@ -269,6 +273,7 @@ const ruled: Record<'stricter' | 'looser' | 'other', [rule: string, before: Spec
       timestamp({ max: '2026-01-01T00:00:00+01:00' }),
     ],
     ['bound-loosened', text({ maxLength: 9 }), text({ maxLength: 10 })],
+    ['bound-loosened', decimal({ digits: 12, places: 2 }), decimal({ digits: 12, places: 3 })],
     ['type-widened', date(), text()],
     ['type-widened', integer(), number()],
     ['unique-loosened', text({ unique: true }), text()],
@@ -312,6 +317,30 @@ test('updates and deletes that are removed, and fields that can no longer be cha
     'operation-removed DELETE /v1/books/{item_id}: writers',
   ])
   assert.equal(compare(open, narrower).map(summarize), ['field-removed BookUpdate.subtitle: writers'])
+})
+
+test('a new rule between fields, and steps that are no longer allowed, break writers', () => {
+  const pages = { fields: ['pages'], holds: () => true, message: 'pages must be even' }
+  const withRules = (rules: Descriptor['rules']) =>
+    makeDocument(makeRegistry(books({ update: true, ...(rules && { rules }) })(original)))
+  assert.equal(structural(compare(withRules(undefined), withRules([pages]))), [
+    'rule-added BookCreate: writers',
+    'rule-added BookUpdate: writers',
+  ])
+  assert.equal(structural(compare(withRules([pages]), withRules(undefined))), [
+    'rule-removed BookCreate',
+    'rule-removed BookUpdate',
+  ])
+  const withSteps = (next?: Readonly<Record<string, readonly string[]>>) => {
+    const stage = text({ oneOf: ['a', 'b', 'c'], ...(next && { next }) })
+    return makeDocument(makeRegistry(books({ update: true })(fields({ stage })(original))))
+  }
+  assert.equal(structural(compare(withSteps(), withSteps({ a: ['b'] }))), ['steps-limited BookUpdate.stage: writers'])
+  assert.equal(structural(compare(withSteps({ a: ['b'] }), withSteps())), ['steps-free BookUpdate.stage'])
+  assert.equal(structural(compare(withSteps({ a: ['b'] }), withSteps({ a: ['c'] }))), [
+    'step-removed BookUpdate.stage: writers',
+    'step-added BookUpdate.stage',
+  ])
 })
 
 test('an object that no longer allows other properties breaks writers', () => {
