@@ -43,11 +43,20 @@ export const ruleIssues = (resource: Resource, row: RowValues, isChanged: (field
   brokenRules(resource, row, isChanged).map(({ field, message }) => bodyIssue('rule', message, field))
 
 /** The issues for an update that only the row as it is can show: steps that are not allowed, and rules that the changed row breaks. */
-export const changeIssues = (resource: Resource, before: RowValues, values: RowValues): Issue[] => [
+export const changeIssues = (
+  resource: Resource,
+  before: RowValues,
+  values: RowValues,
+  stamps: RowValues = {},
+): Issue[] => [
   ...wrongSteps(resource, before, values).map(({ field, from, to, expected }) =>
     violationIssue(field, new Violation('transition', to, { from, expected })),
   ),
-  ...ruleIssues(resource, { ...before, ...values }, (name) => values[name] !== undefined),
+  ...ruleIssues(
+    resource,
+    { ...before, ...values, ...stamps },
+    (name) => values[name] !== undefined && JSON.stringify(values[name]) !== JSON.stringify(before[name] ?? null),
+  ),
 ]
 
 /** The issue for a value that the database refuses although the descriptor allows it. */

@@ -82,7 +82,7 @@ const renderSelect = (field: Field, edited: Edited | undefined, common: Html, va
   const preset = defaultText(field, edited)
   const chosen = edited && controlValue(field, edited.row[field.name] ?? null)
   const none = preset === undefined ? (isMandatory(field) ? 'Choose' : '–') : `Default: ${readable(field, preset)}`
-  const isOptional = !edited || !field.required || chosen === ''
+  const isOptional = !edited || chosen === '' || !(field.required || field.next)
   // A row that is older than the rule may have another value.
   const all = [...new Set([...values.map(String), ...(chosen ? [chosen] : [])])]
   const options = all.map(

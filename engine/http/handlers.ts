@@ -226,7 +226,7 @@ const update = (service: Service, { resource, readBody }: WriteOperation): Handl
     const isRetry = isRuled && idempotencyKey !== undefined && (await table.hasKey(idempotencyKey.key))
     const attempt = async (current: Buffer | undefined, left: number): Promise<ReturnType<typeof storedRow>> => {
       const isCompared = isRuled && current !== undefined && !isRetry
-      const broken = isCompared ? changeIssues(resource, JSON.parse(String(current)), values) : []
+      const broken = isCompared ? changeIssues(resource, JSON.parse(String(current)), values, write.stamps) : []
       const all = [...issues, ...broken]
       if (all.length > 0) {
         const conflicts = await table.conflicts(values, id)

@@ -59,7 +59,7 @@ const visits = resourceIn(
   },
 )
 
-const { address, get, create, change, fill } = await startService({ registry: [visits] })
+const { address, get, send, create, change, fill } = await startService({ registry: [visits], explorer: true })
 
 const issuesOf = ({ status, body, text: sent }: TestResponse): unknown[] => {
   assert.is(status, 422, sent)
@@ -114,6 +114,7 @@ test('an update must keep the rules of the fields that it changes, with the valu
   // Rows that broke a rule before can still be changed otherwise.
   await fill([{ resource: visits, rows: [{ id: 900, from: '2026-05-02', to: '2026-05-01' }] }])
   assert.is((await change('visits/900', { note: 'kept' })).status, 200)
+  assert.is((await change('visits/900', { to: '2026-05-01' })).status, 200, 'what changes nothing is no change')
   assert.equal(issuesOf(await change('visits/900', { to: '2026-04-30' })).length, 1)
   assert.is((await change('visits/900', { to: '2026-05-02' })).status, 200)
 })
@@ -203,6 +204,20 @@ test('a rule that throws, or returns no boolean, is an error of the service, and
   }
   assert.is((await get('/v1/visits')).body.meta.total, total)
   isBroken = false
+})
+
+test('the forms offer the steps that are allowed, and state the rules', async () => {
+  const { body: row } = await create('visits', { status: 'Approved' })
+  const { text: edit } = await send(`/explore/visits/${row.id}/edit`)
+  const [select = ''] = /<select id="field-status"[^]*?<\/select>/.exec(edit) ?? []
+  assert.equal(
+    [...select.matchAll(/<option value="([^"]*)"/g)].map(([, value]) => value),
+    ['Approved', 'Archived'],
+  )
+  const { text: form } = await send('/explore/visits/new')
+  for (const value of ['Pending', 'Approved', 'Rejected', 'Archived'])
+    assert.ok(form.includes(`<option value="${value}"`))
+  for (const page of [edit, form]) assert.match(page, /<li>to must not be before from<\/li>/)
 })
 
 test('a plan counts the stored rows that break a rule', async () => {
