@@ -363,16 +363,16 @@ export const servedValue = ({ isValue, json }: Column, column: string): string =
 }
 
 /** What a database does with the values of a field. */
-export const columnIn = (database: 'sqlite' | 'postgres', { kind, ...options }: KindSpec): Column => {
-  const column = kindOf(kind)[database]
-  return typeof column === 'function' ? column(options) : column
+export const columnIn = (database: 'sqlite' | 'postgres', spec: KindSpec): Column => {
+  const column = kindOf(spec.kind)[database]
+  return typeof column === 'function' ? column(spec) : column
 }
 
-export const isValueOf = ({ kind, ...options }: KindSpec, value: unknown): boolean =>
-  kindOf(kind).body(options).safeParse(value).success
+export const isValueOf = (spec: KindSpec, value: unknown): boolean =>
+  kindOf(spec.kind).body(spec).safeParse(value).success
 
 /** The value of a field in the one form in which it is stored. */
-export const canonicalOf = <V>({ kind, ...options }: KindSpec, value: V): V | string | JsonText =>
-  kindOf(kind).canonical?.(value as never, options) ?? value
+export const canonicalOf = <V>(spec: KindSpec, value: V): V | string | JsonText =>
+  kindOf(spec.kind).canonical?.(value as never, spec) ?? value
 
 export const kindNames = Object.keys(kinds) as Kind[]

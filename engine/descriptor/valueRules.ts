@@ -30,8 +30,8 @@ interface ValueRule {
   readonly keywords?: (given: never) => Readonly<Record<string, unknown>>
 }
 
-const toComparable = ({ kind, ...options }: KindSpec, value: GivenValue) =>
-  kindOf(kind).comparable?.(value as never, options) ?? value
+const toComparable = (spec: KindSpec, value: GivenValue) =>
+  kindOf(spec.kind).comparable?.(value as never, spec) ?? value
 
 /** JSON Schema has bounds of numbers only. */
 const boundKeywords = (keyword: string) => (given: GivenValue) => ({
