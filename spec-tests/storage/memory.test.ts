@@ -1,5 +1,7 @@
 /** However many different lists are read, a process and the sessions of its database keep a bounded number of statements. */
 import { existsSync, readFileSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { number } from '../../engine/descriptor/index.js'
@@ -38,8 +40,12 @@ const processes = async (): Promise<unknown[]> => {
   const sessions = await runOn(database.url, `select pid from pg_stat_activity where ${ofService}`)
   return [process.pid, ...sessions.map(({ pid }) => pid)]
 }
-/** Their own memory in megabytes; only Linux tells. */
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+/** Their own memory in megabytes, without garbage; only Linux tells. */
 const usedMemory = async (): Promise<number> => {
+  collectGarbage()
   const files = (await processes()).map((pid) => `/proc/${pid}/status`).filter(existsSync)
   const kilobytes = files.map((file) => Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync(file, 'utf8'))?.[1] ?? 0))
   return kilobytes.reduce((sum, size) => sum + size, 0) / 1024
