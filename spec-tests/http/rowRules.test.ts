@@ -209,7 +209,7 @@ test('a rule that throws, or returns no boolean, is an error of the service, and
 test('the forms offer the steps that are allowed, and state the rules', async () => {
   const { body: row } = await create('visits', { status: 'Approved' })
   const { text: edit } = await send(`/explore/visits/${row.id}/edit`)
-  const [select = ''] = /<select id="field-status"[^]*?<\/select>/.exec(edit) ?? []
+  const [select = ''] = /<select id="field-status".*?<\/select>/s.exec(edit) ?? []
   assert.equal(
     [...select.matchAll(/<option value="([^"]*)"/g)].map(([, value]) => value),
     ['Approved', 'Archived'],
