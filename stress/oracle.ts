@@ -70,6 +70,8 @@ export const brokenRule = (field: Field, value: GivenValue): string | undefined 
     if (field.kind === 'decimal') return unitsOf(String(one), field)
     return typeof one === 'string' ? Date.parse(one) : Number(one)
   }
+  // A JSON value has no rules, and may have a member named toString.
+  if (typeof value === 'object') return undefined
   const { length } = [...String(value)]
   if (oneOf && !oneOf.includes(value)) return 'enum'
   if (min !== undefined && order(value) < order(min)) return 'greater_than_equal'
