@@ -78,7 +78,7 @@ const bodyWords: Readonly<Record<string, (value: never, ctx: never, isRedacted: 
       .map(quote)
       .join(', ')
       .replace(/, ([^,]*)$/, ' or $1')}`,
-    `${quote(text)} has a meaning of its own in a URL`,
+    `${quote(text)} is reserved for URLs of the API`,
   ],
   finite_number: () => 'is too large for a double',
   number_precision: () => 'has more digits than a double can store; send it rounded',

@@ -66,7 +66,7 @@ const withQuery = (path: string, parameters: Parameter[]): string => {
 /** The address of a resource's table, or of what the segments name: a row, a form, a part of a page. */
 export const pageUrl = ({ path }: Resource, ...segments: string[]): string => [explorePath, path, ...segments].join('/')
 
-/** The address of a row's page; an id that is a text has a folder of its own, because it could be the name of another page. */
+/** The address of a row's page. Rows with text ids are under `rows/`: an id such as `new` would be the address of another page. */
 export const rowUrl = (resource: Resource, id: string, ...segments: string[]): string =>
   pageUrl(resource, ...rowFolder(resource), encodeURIComponent(id), ...segments)
 

@@ -77,7 +77,7 @@ const resourceTable = (
   const column = (name: string) => dialect.columnOf(findField(resource, name))
   const bound = (name: string, value: unknown) => boundValue(column(name), value)
   const { kind: idKind } = idField(resource)
-  /** The id as it is bound: only an integer is no text. */
+  /** Integer ids are bound as integers, all others as text. */
   const boundId = (id: RowId): unknown => (idKind === 'integer' ? BigInt(id) : source.bindId ? source.bindId(id) : id)
   // Nothing tells whether a table without a version has changed, so nothing that was read before is used again.
   const version = async (): Promise<string> => (await runner.version?.()) ?? randomUUID()
