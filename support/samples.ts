@@ -1,4 +1,5 @@
 /** Generates rows and create bodies from descriptors, for tests and benchmarks. */
+import { byId } from '../engine/descriptor/ids.js'
 import { type IdKind, type Kind, kindOf } from '../engine/descriptor/kinds.js'
 import {
   type Field,
@@ -131,10 +132,6 @@ export const missingIds: Readonly<Record<IdKind, Value>> = {
   uuid: 'ffffffff-ffff-7fff-bfff-ffffffffffff',
   text: 'no such row',
 }
-
-/** By id; texts by their code points. */
-export const byId = ({ id: a = null }: RowValues, { id: b = null }: RowValues): number =>
-  typeof a === 'number' ? a - Number(b) : Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)))
 
 /** JSON texts of other types than a string. */
 const notStrings = ['1', 'true', '[]', '{}']

@@ -1,10 +1,10 @@
 /** The value of `after`: where a page begins, how many rows are before it, and which list it continues. */
 import { createHash } from 'node:crypto'
 import { parseId } from '../descriptor/ids.js'
-import { isStorable, kindOf } from '../descriptor/kinds.js'
+import { kindOf } from '../descriptor/kinds.js'
 import { type ListQuery, type Position, type Selection, selectionKey } from '../descriptor/listQuery.js'
 import type { Field, Resource } from '../descriptor/registry.js'
-import { Violation } from '../descriptor/violations.js'
+import { isStorable, Violation } from '../descriptor/violations.js'
 
 const digest = ({ path }: Resource, selection: Selection): string =>
   createHash('sha256')

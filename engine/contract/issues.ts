@@ -40,7 +40,9 @@ export const propertyIssue = (resource: Resource, writable: readonly string[], k
 
 /** The issues for rules between fields that a row breaks. */
 export const ruleIssues = (resource: Resource, row: RowValues, isChanged: (field: string) => boolean): Issue[] =>
-  brokenRules(resource, row, isChanged).map(({ field, message }) => bodyIssue('rule', message, field))
+  brokenRules(resource, row, isChanged).map(({ fields, message }) =>
+    bodyIssue('rule', message, fields.at(-1) as string),
+  )
 
 /** The issues for an update that only the row as it is can show: steps that are not allowed, and rules that the changed row breaks. */
 export const changeIssues = (
@@ -49,9 +51,7 @@ export const changeIssues = (
   values: RowValues,
   stamps: RowValues = {},
 ): Issue[] => [
-  ...wrongSteps(resource, before, values).map(({ field, from, to, expected }) =>
-    violationIssue(field, new Violation('transition', to, { from, expected })),
-  ),
+  ...wrongSteps(resource, before, values).map(([field, violation]) => violationIssue(field, violation)),
   ...ruleIssues(
     resource,
     { ...before, ...values, ...stamps },

@@ -19,7 +19,7 @@ export const parseDecimal = (
   { digits = maxDecimalDigits, places = 0 }: DecimalOptions,
 ): string | Violation => {
   const match = text.length <= maxLength ? grammar.exec(text) : null
-  if (!match) return new Violation('decimal_parsing', text, undefined)
+  if (!match) return new Violation('decimal_parsing', text)
   const [, sign, whole = '0', given = '0'] = match
   const fraction = given === '0' ? '' : given
   if (fraction.length > places) return new Violation('decimal_max_places', text, { decimal_places: places })
@@ -27,17 +27,6 @@ export const parseDecimal = (
   if (written.length > digits) return new Violation('decimal_max_digits', text, { max_digits: digits })
   const value = places > 0 ? `${whole}.${fraction.padEnd(places, '0')}` : whole
   return /[1-9]/.test(value) ? `${sign}${value}` : value
-}
-
-/** A number without an exponent: `0.0000001` for `1e-7`. One that no decimal can have stays as it is. */
-export const withoutExponent = (text: string): string => {
-  const [, sign = '', whole = '', fraction = '', exponent] = /^(-?)(\d+)(?:\.(\d+))?e([+-]?\d+)$/i.exec(text) ?? []
-  if (exponent === undefined || Math.abs(Number(exponent)) > maxLength) return text
-  const point = whole.length + Number(exponent)
-  const digits = `${'0'.repeat(Math.max(0, 1 - point))}${whole}${fraction}`
-  const before = Math.max(1, point)
-  const after = digits.slice(before)
-  return `${sign}${digits.slice(0, before).padEnd(before, '0')}${after && `.${after}`}`
 }
 
 /** How many smallest units a decimal has: 1250 for `12.50`. */

@@ -1,5 +1,5 @@
 /** Values of `json()`: kept as the text that was sent, so that members keep their order and numbers their digits. */
-import { Violation } from './violations.js'
+import { isStorable, Violation } from './violations.js'
 
 /** A JSON value as its text, without white space between tokens. */
 export class JsonText {
@@ -19,27 +19,23 @@ export const [maxJsonBytes, maxJsonLevels] = [64 * 1024, 100]
 /** A token of valid JSON, or the white space between two. */
 const tokens = /[ \n\r\t]+|"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^ \n\r\t"{}[\],:]+/gs
 
-const isSpace = (token: string): boolean => token.trim() === ''
+const tokensIn = (text: string): string[] => (text.match(tokens) ?? []).filter((token) => token.trim() !== '')
 
-const unstorable = (text: string): Violation | undefined =>
-  text.isWellFormed() && !text.includes('\0') ? undefined : new Violation('string_unicode', text)
-
-/** Why a JSON value cannot be stored; its text must be valid. */
-const findJsonViolation = (text: string): Violation | undefined => {
+/** Why a JSON value cannot be stored, given as its text and the tokens of that. */
+const findJsonViolation = (text: string, found: readonly string[]): Violation | undefined => {
   const bytes = Buffer.byteLength(text)
   if (bytes > maxJsonBytes) return new Violation('json_too_large', bytes, { max_bytes: maxJsonBytes })
   /** The names of each object that is open; undefined for an array. */
   const open: (Set<string> | undefined)[] = []
   let isName = false
-  for (const [token] of text.matchAll(tokens)) {
+  for (const token of found) {
     if (token === '{' || token === '[') {
       open.push(token === '{' ? new Set() : undefined)
       if (open.length > maxJsonLevels) return new Violation('json_too_deep', open.length, { max_levels: maxJsonLevels })
     } else if (token === '}' || token === ']') open.pop()
     else if (token.startsWith('"')) {
       const value: string = JSON.parse(token)
-      const wrong = unstorable(value)
-      if (wrong) return wrong
+      if (!isStorable(value)) return new Violation('string_unicode', value)
       const names = isName ? open.at(-1) : undefined
       if (names?.has(value)) return new Violation('json_repeated_member', value)
       names?.add(value)
@@ -50,8 +46,9 @@ const findJsonViolation = (text: string): Violation | undefined => {
 }
 
 export const parseJsonText = (text: string): JsonText | Violation => {
-  const compact = (text.match(tokens) ?? []).filter((token) => !isSpace(token)).join('')
-  return findJsonViolation(compact) ?? new JsonText(compact)
+  const found = tokensIn(text)
+  const compact = found.join('')
+  return findJsonViolation(compact, found) ?? new JsonText(compact)
 }
 
 /** A text that may be JSON. */
@@ -66,7 +63,7 @@ export const parseAnyText = (text: string): JsonText | Violation => {
 
 /** A JSON text with a line for each member; what is empty stays in its line. */
 export const indentedJson = (text: string): string => {
-  const parts = (text.match(tokens) ?? []).filter((token) => !isSpace(token))
+  const parts = tokensIn(text)
   let level = 0
   return parts
     .map((token, n) => {

@@ -8,7 +8,7 @@ import { type DecimalOptions, fromUnits, parseDecimal, toUnits } from './decimal
 import { exactInteger, parseInteger } from './integers.js'
 import { JsonText, parseAnyText } from './jsonText.js'
 import { parseUuid } from './uuids.js'
-import { Violation, withCheck } from './violations.js'
+import { isStorable, Violation, withCheck } from './violations.js'
 
 /** What a database does with a kind: its column type, SQL over a quoted column, and conversions. */
 export interface Column {
@@ -48,7 +48,7 @@ export interface KindEntry {
   readonly body: (options: KindOptions) => z.ZodType
   /** The one form in which a value is stored, where a body may have several. */
   readonly canonical?: (value: never, options: KindOptions) => string | JsonText
-  /** What values are compared by, if not by themselves. */
+  /** What values are compared by, if not by that form. */
   readonly comparable?: (value: never, options: KindOptions) => string | bigint
   /** The options that a field may have, besides those of every kind. */
   readonly options: readonly string[]
@@ -68,8 +68,6 @@ export interface KindEntry {
   /** The control of a form: the type of its input, or `textarea` for several lines. */
   readonly input: 'text' | 'number' | 'date' | 'datetime-local' | 'checkbox' | 'textarea'
 }
-
-export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
 export const storableText = () =>
   withCheck(z.string(), (text) => (isStorable(text) ? undefined : new Violation('string_unicode', text)))
@@ -255,7 +253,6 @@ export const kinds = {
     row: () => z.string().meta({ format: 'date-time' }),
     body: () => momentText('date-time', parseTime),
     canonical: (text: string) => parseTimestamp(text) ?? text,
-    comparable: (text: string) => parseTimestamp(text) ?? text,
     options: ['filter', 'range', 'sort', 'unique', 'min', 'max'],
     // A plus sign that was not encoded arrives as a space.
     parse: (text) => parseTime(text.replace(/ (?=\d\d:\d\d$)/, '+')),
@@ -324,9 +321,9 @@ export const kinds = {
   json: {
     expected: 'a JSON value of at most 64 KiB and 100 levels',
     wrongType: 'json_type',
-    row: () => jsonValue(),
+    row: jsonValue,
     // What a body sends is checked as text: numbers may have more digits than a double.
-    body: () => jsonValue(),
+    body: jsonValue,
     canonical: (value: unknown) => (value instanceof JsonText ? value : new JsonText(JSON.stringify(value))),
     options: [],
     parse: (text) => {

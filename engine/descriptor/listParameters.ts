@@ -1,11 +1,11 @@
 /** The query parameters of a list: each has its name, its schema for the documents, its parser, and its part of the query. */
 import { z } from 'zod'
-import { isStorable, kindOf, kinds, type ParameterValue } from './kinds.js'
+import { kindOf, kinds, type ParameterValue } from './kinds.js'
 import { defaultListQuery, type ListQuery, possibleConditions, possibleOrders, textKey } from './listQuery.js'
 import { type Operand, type OperatorName, operatorOf } from './operators.js'
 import type { Field, Resource } from './registry.js'
 import { ruleKeywords } from './valueRules.js'
-import { Violation } from './violations.js'
+import { isStorable, Violation } from './violations.js'
 
 export const maxListed = 100
 

@@ -1,5 +1,6 @@
 /** Loads the files in `resources/` and `seeds/` into a verified registry. */
 import { demoIds, verifyConstants, verifyRows } from './demo.js'
+import { byId } from './ids.js'
 import { JsonText, parseJsonText } from './jsonText.js'
 import { canonicalRow, type Registry, type Resource, type RowValues, resourceFrom } from './registry.js'
 import { type FileError, RegistryError, reportIn } from './registryError.js'
@@ -17,12 +18,6 @@ const withJsonTexts = ({ fields }: Resource, row: RowValues, n: number, source: 
   })
   return { ...row, ...Object.fromEntries(texts) }
 }
-
-/** Texts in the order of their code points. */
-const byId = ({ id: a = null }: RowValues, { id: b = null }: RowValues): number =>
-  typeof a === 'number' && typeof b === 'number'
-    ? a - b
-    : Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)))
 
 export interface Folders {
   /** The folder with one module per resource, in TypeScript or compiled. */

@@ -1,8 +1,10 @@
 /** Rules between the fields of a row, and the steps of a status: which of them a create or an update would break. */
 import { toUnits } from './decimals.js'
+import type { Rule } from './define.js'
 import { JsonText } from './jsonText.js'
 import { canonicalOf, type KindSpec } from './kinds.js'
-import type { Field, GivenValue, Resource, RowValues, Value } from './registry.js'
+import type { Field, GivenValue, Resource, RowValues } from './registry.js'
+import { Violation } from './violations.js'
 
 /** A value as a rule gets it. */
 export const ruleValue = (spec: KindSpec, value: GivenValue): unknown => {
@@ -11,45 +13,27 @@ export const ruleValue = (spec: KindSpec, value: GivenValue): unknown => {
   return stored instanceof JsonText ? stored.toJSON() : stored
 }
 
-export interface BrokenRule {
-  /** The last of its fields. */
-  readonly field: string
-  readonly message: string
-}
-
 /** The rules that a row breaks, of those that concern changed fields; throws if one throws, or returns no boolean. */
 export const brokenRules = (
   { name: resource, rules = [], fields }: Resource,
   row: RowValues,
   isChanged: (field: string) => boolean,
-): BrokenRule[] =>
-  rules.flatMap(({ fields: names, holds, message }) => {
-    if (!names.some(isChanged)) return []
-    const values = names.map((name) => [name, row[name] ?? null] as const)
-    if (values.some(([, value]) => value === null)) return []
-    const given = values.map(([name, value]) => {
-      const field = fields.find((one) => one.name === name) as Field
-      return [name, ruleValue(field, value as GivenValue)]
-    })
-    const held: unknown = holds(Object.fromEntries(given))
+): Rule[] =>
+  rules.filter(({ fields: names, holds, message }) => {
+    const own = fields.filter(({ name }) => names.includes(name))
+    if (!names.some(isChanged) || own.some(({ name }) => (row[name] ?? null) === null)) return false
+    const values = own.map((field) => [field.name, ruleValue(field, row[field.name] as GivenValue)])
+    const held: unknown = holds(Object.fromEntries(values))
     if (typeof held !== 'boolean') throw new TypeError(`the rule "${message}" of ${resource} returned ${typeof held}`)
-    return held ? [] : [{ field: names.at(-1) as string, message }]
+    return !held
   })
 
-export interface WrongStep {
-  readonly field: Field
-  readonly from: Value
-  readonly to: Value
-  /** The values that may follow. */
-  readonly expected: readonly GivenValue[]
-}
-
-/** The steps of an update that `next` does not allow. A row whose value is null, or no longer one of `oneOf`, may take any. */
-export const wrongSteps = ({ fields }: Resource, before: RowValues, values: RowValues): WrongStep[] =>
-  fields.flatMap((field) => {
+/** The fields whose values an update would change by a step that `next` does not allow; from null, and from a value that `oneOf` lacks, all are allowed. */
+export const wrongSteps = ({ fields }: Resource, before: RowValues, values: RowValues): [Field, Violation][] =>
+  fields.flatMap((field): [Field, Violation][] => {
     const { name, next, oneOf = [] } = field
     const [from = null, to] = [before[name], values[name]]
     if (!next || to === undefined || to === from || from === null || !oneOf.includes(from)) return []
     const expected = next[String(from)] ?? []
-    return to !== null && expected.includes(to) ? [] : [{ field, from, to, expected }]
+    return to !== null && expected.includes(to) ? [] : [[field, new Violation('transition', to, { from, expected })]]
   })

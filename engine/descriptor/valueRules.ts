@@ -1,6 +1,6 @@
 /** The rules that a descriptor may give for the values of a field: what each allows, and how the documents state it. */
 import type { z } from 'zod'
-import { type KindSpec, kindOf } from './kinds.js'
+import { canonicalOf, type KindSpec, kindOf } from './kinds.js'
 import { compilePattern, maxPatternLength } from './pattern.js'
 import type { GivenValue } from './registry.js'
 import { countCodePoints, Violation, withCheck } from './violations.js'
@@ -31,7 +31,7 @@ interface ValueRule {
 }
 
 const toComparable = (spec: KindSpec, value: GivenValue) =>
-  kindOf(spec.kind).comparable?.(value as never, spec) ?? value
+  kindOf(spec.kind).comparable?.(value as never, spec) ?? canonicalOf(spec, value)
 
 /** JSON Schema has bounds of numbers only. */
 const boundKeywords = (keyword: string) => (given: GivenValue) => ({

@@ -228,14 +228,14 @@ const update = (service: Service, { resource, readBody }: WriteOperation): Handl
       const isCompared = isRuled && current !== undefined && !isRetry
       const broken = isCompared ? changeIssues(resource, JSON.parse(String(current)), values, write.stamps) : []
       const all = [...issues, ...broken]
-      if (all.length > 0) {
-        const conflicts = await table.conflicts(values, id)
-        return storedRow(service, resource, { conflicts }, { id, values, issues: all })
-      }
       // Only if the row is still the one that was compared: two updates at once could break a rule together.
-      const outcome = await table.write(isCompared ? { ...write, ifMatch: [rowTag(current)] } : write)
+      const condition = isCompared && { ifMatch: [rowTag(current)] }
+      const outcome: Outcome =
+        all.length > 0
+          ? { conflicts: await table.conflicts(values, id) }
+          : await table.write({ ...write, ...condition })
       if (!('current' in outcome) || ifMatch || !isCompared)
-        return storedRow(service, resource, outcome, { id, values })
+        return storedRow(service, resource, outcome, { id, values, issues: all })
       if (left === 0) throw new Unavailable(`row ${id} of ${resource.path} is changed too often`)
       return attempt(outcome.current, left - 1)
     }

@@ -150,7 +150,7 @@ const resourceTable = (
   ): Promise<Page> => {
     const state = await runner.state?.()
     const isSized = state?.hasLongRows ?? true
-    const start = isByOffset ? undefined : startAfter(plan, offset, state?.denseIds)
+    const start = after || isByOffset ? undefined : startAfter(plan, offset, state?.denseIds)
     const place = after ?? start
     const driver = await chooseDriver(plan)
     const skip = clampedInteger(offset)
@@ -170,7 +170,7 @@ const resourceTable = (
     })
     const [readVersion, total, json, rows, lastId, lastKey, ids] = row as readonly Cell[]
     // Another process has changed the ids since.
-    if (start && !after && readVersion !== state?.version) return readPage(plan, { limit, offset, after }, caller, true)
+    if (start && readVersion !== state?.version) return readPage(plan, { limit, offset, after }, caller, true)
     const next = Number(rows) > limit ? toPosition(plan, lastId, lastKey) : undefined
     const tail = `],"meta":{"total":${total},"limit":${limit},"offset":${offset}}}`
     if (ids) return { ids: toIds(ids), tail, next }

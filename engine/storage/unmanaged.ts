@@ -1,4 +1,5 @@
 /** Tables that the service serves as they are: existing ones, and all where it creates nothing but tables, keys and indexes. */
+import { isInteger } from '../descriptor/ids.js'
 import { type Field, idField, type Resource, type RowId, searchedFields } from '../descriptor/registry.js'
 import type { ColumnSql, Source } from './dialect.js'
 import type { CatalogueTable } from './migration/catalogue.js'
@@ -13,12 +14,6 @@ export const joinedText = (resource: Resource): string => {
 /** About how many bytes a row has: those of its texts, whose lengths a database knows without reading them. */
 export const textSize = (resource: Resource): string =>
   ['0', ...searchedFields(resource).map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`)].join(' + ')
-
-/** Binds an id that is served as text although its column has integers: null if no integer of the type is written so. */
-const bindInteger =
-  (bits: number) =>
-  (id: RowId): RowId | null =>
-    /^(?:0|-?[1-9]\d{0,18})$/.test(id) && BigInt.asIntN(bits, BigInt(id)) === BigInt(id) ? id : null
 
 /**
  * The table as a query whose columns are the fields; a redacted column is never read. `columnSql` is the column of a field by the type
@@ -45,6 +40,8 @@ export const unmanagedColumns = (
     size: textSize(resource),
     write: (field) => columns.get(field)?.write ?? '?',
     uniqueKey: (_, value) => value,
-    ...(id.kind === 'text' && /int/i.test(idType) && { bindId: bindInteger(integerBits[idType] ?? 64) }),
+    // Integers that are served as texts.
+    ...(id.kind === 'text' &&
+      /int/i.test(idType) && { bindId: (text: RowId) => (isInteger(text, integerBits[idType]) ? text : null) }),
   }
 }

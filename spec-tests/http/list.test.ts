@@ -1,10 +1,11 @@
 /** Lists and rows of every resource: order, paging, bounds, ids, and invalid parameters. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { byId } from '../../engine/descriptor/ids.js'
 import { parseInteger } from '../../engine/descriptor/integers.js'
 import { type Field, filterFields } from '../../engine/descriptor/registry.js'
 import { sampleValue } from '../../engine/descriptor/samples.js'
-import { byId, publicRow } from '../../support/samples.js'
+import { publicRow } from '../../support/samples.js'
 import { startService } from '../support/service.js'
 import { testedResources } from '../support/tested.js'
 

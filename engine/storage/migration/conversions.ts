@@ -1,5 +1,4 @@
 /** Converts stored values to another kind, if nothing is lost. */
-import { parseDecimal, withoutExponent } from '../../descriptor/decimals.js'
 import { type JsonText, parseAnyText } from '../../descriptor/jsonText.js'
 import { type Column, canonicalOf, isValueOf, type Kind, type KindSpec } from '../../descriptor/kinds.js'
 import type { GivenValue } from '../../descriptor/registry.js'
@@ -15,7 +14,7 @@ const toNumber = (text: string, from: Kind, to: KindSpec): number | undefined =>
 }
 
 const isSameDecimal = (text: string, number: number): boolean =>
-  parseDecimal(withoutExponent(String(number)), { places: /\.(\d+)/.exec(text)?.[1]?.length }) === text
+  number.toFixed(/\.(\d+)/.exec(text)?.[1]?.length ?? 0) === text
 
 const booleans: Partial<Record<Kind, Readonly<Record<string, boolean>>>> = {
   text: { true: true, false: false },
@@ -46,8 +45,9 @@ export const convert = (stored: string, from: KindSpec, column: Column, to: Kind
       return from.kind === 'boolean' ? String(booleans.integer?.[text] ?? text) : text
     case 'decimal': {
       const isNumber = ['text', 'integer', 'number', 'decimal'].includes(from.kind)
-      const decimal = from.kind === 'number' ? withoutExponent(text) : text
-      return isNumber && isValueOf(to, decimal) ? canonicalOf(to, decimal) : undefined
+      const decimal = from.kind === 'number' ? Number(text).toFixed(to.places) : text
+      const isExact = from.kind !== 'number' || Number(decimal) === Number(text)
+      return isNumber && isExact && isValueOf(to, decimal) ? canonicalOf(to, decimal) : undefined
     }
     case 'json':
       return from.kind === 'text' ? toJson(text) : undefined
