@@ -1,5 +1,6 @@
 /** Generates the query parameters of lists, with the integers they must be parsed to, and item ids. */
 import fc from 'fast-check'
+import { expandableFields } from '../engine/descriptor/expansion.js'
 import { possibleConditions, possibleOrders } from '../engine/descriptor/listQuery.js'
 import { operatorOf } from '../engine/descriptor/operators.js'
 import type { Resource, RowValues } from '../engine/descriptor/registry.js'
@@ -67,6 +68,7 @@ const named = (name: string, values: fc.Arbitrary<Omit<Parameter, 'name'>>): fc.
 export const listParameters = (resource: Resource, rows: readonly RowValues[]): fc.Arbitrary<Parameter[]> =>
   fc.nat(Math.max(0, rows.length - 1)).chain((index) => {
     const row = rows[index]
+    const expandable = expandableFields(resource).map(({ name }) => name)
     const substring = arbitrarySubstring(resource, row).chain(escaped)
     const plainText = fc.oneof(substring, text.chain(escaped), anyEscaped).map((written) => ({ written }))
     const words = (values: readonly string[]) => fc.constantFrom(...values).map((written) => ({ written }))
@@ -89,6 +91,9 @@ export const listParameters = (resource: Resource, rows: readonly RowValues[]): 
         { weight: 2, arbitrary: named('limit', integerLike(withEdges(small(20)))) },
         { weight: 2, arbitrary: named('offset', integerLike(withEdges(small(rows.length + 10)))) },
         { weight: 3, arbitrary: named('sort', words([...possibleOrders(resource), '', '-', 'id,id', '%00'])) },
+        ...(expandable.length > 0
+          ? [{ weight: 3, arbitrary: named('expand', words([...expandable, ...expandable, ...expandable, 'id'])) }]
+          : []),
         ...conditions.map((arbitrary) => ({ weight: 1, arbitrary })),
         { weight: 1, arbitrary: fc.tuple(unknown, plainText).map(([name, value]) => ({ ...value, name })) },
       ),

@@ -1,4 +1,5 @@
 /** A model of the service in plain JavaScript: its rows, the rules of their values, and the expected response to a list or a write. */
+import { expandableFields } from '../engine/descriptor/expansion.js'
 import { kindOf, type ParameterValue } from '../engine/descriptor/kinds.js'
 import {
   type Condition,
@@ -200,6 +201,17 @@ export class Oracle {
       .sort((a, b) => sign * (compare(a, b) || Number(a['id']) - Number(b['id'])))
   }
 
+  /** The row with the rows that some of its fields reference. */
+  #expanded(row: RowValues, fields: readonly Field[]): RowValues {
+    if (fields.length === 0) return row
+    const paths = new Map([...this.#rows.keys()].map((resource) => [resource.path, resource]))
+    const expanded = fields.map(({ name, references }) => {
+      const target = paths.get(String(references)) as Resource
+      return [name, (row[name] ?? null) === null ? null : (this.row(target, Number(row[name])) ?? null)]
+    })
+    return { ...row, expanded: Object.fromEntries(expanded) }
+  }
+
   /** The expected response to a list with these parameters. */
   list(resource: Resource, parameters: readonly Parameter[]): ExpectedList {
     // Of a repeated parameter the last one counts, except in a list.
@@ -215,6 +227,9 @@ export class Oracle {
     }
     const sort = given.get('sort')?.written ?? 'id'
     if (!possibleOrders(resource).includes(sort)) rejected.push('sort')
+    const expandable = expandableFields(resource)
+    const expand = parameters.filter(({ name }) => name === 'expand' && expandable.length > 0)
+    for (const { written } of expand) if (!expandable.some(({ name }) => name === written)) rejected.push('expand')
     for (const { field, operator, parameter: name } of possibleConditions(resource)) {
       const { operand, option } = operatorOf(operator)
       const { kind, oneOf } = field
@@ -242,7 +257,8 @@ export class Oracle {
     const limit = given.get('limit')?.integer ?? 50n
     const offset = given.get('offset')?.integer ?? 0n
     const start = offset > BigInt(all.length) ? all.length : Number(offset)
-    const data = all.slice(start, start + Number(limit))
+    const shown = expandable.filter(({ name }) => expand.some(({ written }) => written === name))
+    const data = all.slice(start, start + Number(limit)).map((row) => this.#expanded(row, shown))
     return { data, all, total: all.length, limit, offset }
   }
 

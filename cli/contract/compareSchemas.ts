@@ -172,8 +172,20 @@ const compareProperties = (before: Json, after: Json, at: At): void => {
 /** What is compared apart from the other keywords. */
 const structure = ['$ref', 'type', 'format', 'properties', 'required']
 
+/** A schema, and the members that `allOf` adds to it. */
+const baseAndMembers = (schema: unknown): [base: unknown, members: Json] => {
+  const [base = schema, ...added] = asList(asObject(schema)['allOf'])
+  return [base, Object.assign({}, ...added)]
+}
+
 /** Reports every difference between two schemas. */
 export const compareSchemas = (old: unknown, now: unknown, place: At, given: Given = {}): void => {
+  const [[oldBase, oldMembers], [newBase, newMembers]] = [baseAndMembers(old), baseAndMembers(now)]
+  compareBases(oldBase, newBase, place, given)
+  compareProperties(oldMembers, newMembers, place)
+}
+
+const compareBases = (old: unknown, now: unknown, place: At, given: Given): void => {
   const { name, schema: before } = resolve(old, place.schemas[0])
   const { name: newName, schema: after } = resolve(now, place.schemas[1])
   const at = { ...place, subject: newName ?? name ?? place.subject }

@@ -117,6 +117,10 @@ export const operatorIssue = (name: string, input: string, field: string, known:
   return queryIssue('extra_forbidden', name, `Unknown operator "${name.slice(field.length)}" of ${field}${hint}`, input)
 }
 
+/** The issue for rows within rows, which a table of cells cannot have. */
+export const expandedCellsIssue = (expand: readonly string[]): Issue =>
+  queryIssue('extra_forbidden', 'expand', 'CSV has no expanded rows; ask for JSON or NDJSON', expand.join(','))
+
 const cursorErrors = {
   invalid: 'Input should be a cursor from the Link header of this list',
   otherList: 'The cursor belongs to another list; keep the other parameters as they were',

@@ -1,7 +1,9 @@
 /** Every operation of the interface as data: the router serves it, its schemas validate requests, and the documents describe it. */
 
 import type { ResponseConfig, RouteConfig } from '@asteasolutions/zod-to-openapi'
-import type { z } from 'zod'
+import { z } from 'zod'
+import { expandableFields, expandableReferrers } from '../descriptor/expansion.js'
+import { listParameters, rowParameters } from '../descriptor/listParameters.js'
 import { operationNames } from '../descriptor/names.js'
 import { filterFields, type Registry, type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
 import { Violation } from '../descriptor/violations.js'
@@ -10,12 +12,13 @@ import { createdExample, createExample, pageExample, rowExample } from './exampl
 import { formats } from './formats.js'
 import { keyReused, type ResponseHeader, requestHeaders, responseHeaders } from './headers.js'
 import { itemIdIssue, parameterIssue } from './issues.js'
-import { itemIdSchema, listQuerySchema } from './parameters.js'
+import { itemIdSchema, querySchema } from './parameters.js'
 import { type BodyReader, bodyLimit, createBodyReader, updateBodyReader } from './rowBody.js'
 import {
   collectionSchema,
   createSchema,
   errorSchema,
+  expandedSchema,
   healthSchema,
   indexSchema,
   parameterErrorSchema,
@@ -146,26 +149,28 @@ const operationOn = (
   },
 })
 
-const list = (resource: Resource, row: z.ZodType): Operation => {
+const list = (registry: Registry, resource: Resource, page: z.ZodType): Operation => {
   const filters = filterFields(resource)
   const ranges = resource.fields.filter((field) => field.range)
   const searched = searchedFields(resource)
+  const expandable = expandableFields(resource)
   const plural = resource.plural.toLowerCase()
   const sentences = [
     `Returns a page of ${plural}, ordered by \`id\` unless \`sort\` names a field.`,
     searched.length > 0 && `\`q\` searches ${names(searched)}, joined by spaces in this order.`,
     filters.length > 0 && `Filters, combined with AND: ${names(filters)}.`,
     ranges.length > 0 && `Bounds, combined with AND: ${names(ranges)}.`,
+    expandable.length > 0 && `\`expand\` shows the rows that ${names(expandable)} name.`,
     ...formatSentences,
   ]
   const notANumber = errors.parametersInvalid([parameterIssue('limit', 'abc', new Violation('int_parsing', 'abc'))])
   return operationOn(resource, 'list', 'get', {
     summary: `List ${plural}`,
     description: sentences.filter(Boolean).join(' '),
-    request: { query: listQuerySchema(resource), headers: requestHeaders.read },
+    request: { query: querySchema(listParameters(resource, registry)), headers: requestHeaders.read },
     responses: {
       ...readResponses,
-      200: success('The page.', collectionSchema(resource, row), pageExample(resource), 'ETag', 'Link'),
+      200: success('The page.', page, pageExample(resource), 'ETag', 'Link'),
       422: errorResponse('A parameter is out of bounds or has the wrong type.', notANumber),
     },
   })
@@ -173,19 +178,26 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
 
 const rowMissing = ({ name }: Resource) => errorResponse('No row has this id.', errors.rowNotFound(name, '0'))
 
-const get = (resource: Resource, row: z.ZodType): Operation => {
+const get = (registry: Registry, resource: Resource, row: z.ZodType): Operation => {
   const example = rowExample(resource)
   const singular = resource.name.toLowerCase()
+  const parameters = rowParameters(registry, resource)
   return operationOn(resource, 'get', 'get', {
     summary: `Get ${withArticle(singular)}`,
     description: `Returns the ${singular} with this \`id\`.`,
-    request: { params: itemIdSchema(singular, String(example['id'])), headers: requestHeaders.read },
+    request: {
+      params: itemIdSchema(singular, String(example['id'])),
+      ...(parameters.size > 0 && { query: querySchema(parameters) }),
+      headers: requestHeaders.read,
+    },
     responses: {
       ...readResponses,
       200: success(`The ${singular}.`, row, example, 'ETag'),
       404: rowMissing(resource),
       422: errorResponse(
-        '`item_id` is not valid percent-encoded UTF-8.',
+        parameters.size > 0
+          ? '`item_id` is not valid percent-encoded UTF-8, or `expand` names nothing that can be shown.'
+          : '`item_id` is not valid percent-encoded UTF-8.',
         errors.parametersInvalid([itemIdIssue('%FF')]),
       ),
     },
@@ -292,17 +304,48 @@ const remove = (resource: Resource): Operation => {
   })
 }
 
-export const deriveOperations = (registry: Registry): readonly Operation[] => [
-  index,
-  health,
-  ...registry.flatMap((resource) => {
-    const row = rowSchema(resource)
-    return [
-      list(resource, row),
-      get(resource, row),
-      ...(resource.create ? [create(registry, resource, row)] : []),
-      ...(updatableFields(resource).length > 0 ? [update(registry, resource, row)] : []),
-      ...(resource.delete ? [remove(resource)] : []),
-    ]
-  }),
-]
+/** The schemas of the responses, by path: the row, the page, and the row with what can be shown with it. */
+const responseSchemas = (registry: Registry) => {
+  const byPath = <T>(make: (resource: Resource) => T) => {
+    const made = new Map(registry.map((resource) => [resource.path, make(resource)]))
+    return (path: string) => made.get(path) as T
+  }
+  const row = byPath(rowSchema)
+  const referenced = (resource: Resource) =>
+    Object.fromEntries(
+      expandableFields(resource).map(({ name, references }) => [name, z.union([row(String(references)), z.null()])]),
+    )
+  const page = byPath((resource) =>
+    collectionSchema(resource, expandedSchema(row(resource.path), referenced(resource))),
+  )
+  const single = byPath((resource) => {
+    const referrers = [...expandableReferrers(registry, resource)].map(
+      ([
+        name,
+        {
+          resource: { path },
+        },
+      ]) => [name, page(path)],
+    )
+    return expandedSchema(row(resource.path), { ...referenced(resource), ...Object.fromEntries(referrers) })
+  })
+  return { row, page, single }
+}
+
+export const deriveOperations = (registry: Registry): readonly Operation[] => {
+  const { row, page, single } = responseSchemas(registry)
+  return [
+    index,
+    health,
+    ...registry.flatMap((resource) => {
+      const { path } = resource
+      return [
+        list(registry, resource, page(path)),
+        get(registry, resource, single(path)),
+        ...(resource.create ? [create(registry, resource, row(path))] : []),
+        ...(updatableFields(resource).length > 0 ? [update(registry, resource, row(path))] : []),
+        ...(resource.delete ? [remove(resource)] : []),
+      ]
+    }),
+  ]
+}

@@ -2,16 +2,23 @@
 import { z } from 'zod'
 import { parseId } from '../descriptor/ids.js'
 import { type ParameterValue, storableText } from '../descriptor/kinds.js'
-import { listParameters, maxListed, type SentQuery } from '../descriptor/listParameters.js'
+import {
+  listParameters,
+  maxListed,
+  type QueryParameter,
+  rowParameters,
+  type SentQuery,
+} from '../descriptor/listParameters.js'
 import { defaultListQuery, type ListQuery } from '../descriptor/listQuery.js'
-import type { Resource } from '../descriptor/registry.js'
+import type { Registry, Resource } from '../descriptor/registry.js'
 import { Violation } from '../descriptor/violations.js'
 import { decodeCursor } from './cursor.js'
 import { type HttpError, type Issue, parametersInvalid } from './errors.js'
 import { cursorIssue, itemIdIssue, operatorIssue, parameterIssue } from './issues.js'
 
-export const listQuerySchema = (resource: Resource) =>
-  z.object(Object.fromEntries([...listParameters(resource)].map(([name, { schema }]) => [name, schema])))
+/** The parameters as the documents have them. */
+export const querySchema = (parameters: ReadonlyMap<string, Pick<QueryParameter<unknown>, 'schema'>>) =>
+  z.object(Object.fromEntries([...parameters].flatMap(([name, { schema }]) => (schema ? [[name, schema]] : []))))
 
 /** Not URLSearchParams() of the text itself, which takes a question mark off its start: `??limit=0` has a parameter `?limit`. */
 export const queryParameters = (querystring: string): URLSearchParams => new URLSearchParams(`&${querystring}`)
@@ -24,30 +31,53 @@ const unknownOperators = ({ fields }: Resource, known: readonly string[], sent: 
     return isKnown ? [] : [operatorIssue(name, input, field, known)]
   })
 
+/** What the parameters of a request say; adds an issue for each invalid value. */
+const readParameters = <Q>(
+  parameters: ReadonlyMap<string, QueryParameter<Q>>,
+  preset: Q,
+  querystring: string,
+  issues: Issue[],
+) => {
+  // Not ctx.query: `?__proto__=` breaks it. The last value of a repeated parameter counts, except in a list.
+  const pairs = queryParameters(querystring)
+  const sent = new Map(pairs)
+  let query = preset
+  for (const [name, { parse, isList, apply }] of parameters) {
+    const last = sent.get(name)
+    if (last === undefined) continue
+    const inputs = isList ? pairs.getAll(name) : [last]
+    if (inputs.length > maxListed)
+      issues.push(parameterIssue(name, last, new Violation('too_long', inputs.length, { max_length: maxListed })))
+    const values: ParameterValue[] = []
+    for (const input of inputs.slice(0, maxListed)) {
+      const value = parse(input)
+      if (value instanceof Violation) issues.push(parameterIssue(name, input, value))
+      else values.push(value)
+    }
+    if (values.length > 0) query = { ...query, ...apply(isList ? values : (values[0] as ParameterValue), query) }
+  }
+  return { query, sent }
+}
+
+/** Makes the parser of the query strings of a single row; it returns the names of what is shown with it. */
+export const rowQueryParser = (registry: Registry, resource: Resource) => {
+  const parameters = rowParameters(registry, resource)
+  return (querystring: string): readonly string[] => {
+    if (querystring === '') return []
+    const issues: Issue[] = []
+    const { expand = [] } = readParameters(parameters, {}, querystring, issues).query
+    if (issues.length > 0) throw parametersInvalid(issues)
+    return expand
+  }
+}
+
 /** Makes the parser of the query strings of a list; it throws with every invalid parameter at once. */
-export const listQueryParser = (resource: Resource) => {
-  const parameters = listParameters(resource)
+export const listQueryParser = (resource: Resource, registry?: Registry) => {
+  const parameters = listParameters(resource, registry)
   const names = [...parameters.keys()]
   return (querystring: string): ListQuery => {
-    // Not ctx.query: `?__proto__=` breaks it. The last value of a repeated parameter counts, except in a list.
-    const pairs = queryParameters(querystring)
-    const sent = new Map(pairs)
-    let query: SentQuery = defaultListQuery
     const issues: Issue[] = []
-    for (const [name, { parse, isList, apply }] of parameters) {
-      const last = sent.get(name)
-      if (last === undefined) continue
-      const inputs = isList ? pairs.getAll(name) : [last]
-      if (inputs.length > maxListed)
-        issues.push(parameterIssue(name, last, new Violation('too_long', inputs.length, { max_length: maxListed })))
-      const values: ParameterValue[] = []
-      for (const input of inputs.slice(0, maxListed)) {
-        const value = parse(input)
-        if (value instanceof Violation) issues.push(parameterIssue(name, input, value))
-        else values.push(value)
-      }
-      if (values.length > 0) query = { ...query, ...apply(isList ? values : (values[0] as ParameterValue), query) }
-    }
+    const { query, sent } = readParameters<SentQuery>(parameters, defaultListQuery, querystring, issues)
     if (querystring.includes('.')) issues.push(...unknownOperators(resource, names, sent))
     const { cursor, ...list } = query
     if (cursor !== undefined && sent.has('offset')) issues.push(cursorIssue(cursor, 'withOffset'))

@@ -188,5 +188,12 @@ const paginationMeta = z
   })
   .meta({ id: 'PaginationMeta' })
 
+/** A row with the members that `expand` can add to it; beside the row, whose schema stays as it is. */
+export const expandedSchema = (row: z.ZodType, members: Readonly<Record<string, z.ZodType>>): z.ZodType => {
+  if (Object.keys(members).length === 0) return row
+  const expanded = z.object(members).partial().optional().meta({ description: 'What `expand` names.' })
+  return z.intersection(row, z.object({ expanded }))
+}
+
 export const collectionSchema = (resource: Resource, row: z.ZodType) =>
   z.object({ data: z.array(row), meta: paginationMeta }).meta({ id: schemaNames(resource).collection })

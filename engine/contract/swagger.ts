@@ -10,8 +10,22 @@ const mapValues = (object: unknown, change: (value: Json) => unknown): Json =>
 
 /** Swagger 2.0 has neither the type `null` nor unions: nullable becomes an extension, a union or several types any value. */
 const schema = (source: Json): Json => {
-  const { $ref, type, anyOf, properties, items, additionalProperties, enum: values, examples: _, ...rest } = source
+  const {
+    $ref,
+    type,
+    anyOf,
+    allOf,
+    properties,
+    items,
+    additionalProperties,
+    enum: values,
+    examples: _,
+    ...rest
+  } = source
   if (typeof $ref === 'string') return { $ref: $ref.replace('#/components/schemas/', '#/definitions/') }
+  if (Array.isArray(allOf)) return { ...rest, allOf: allOf.map(schema) }
+  const choices = Array.isArray(anyOf) ? anyOf.filter((one) => one.type !== 'null') : []
+  if (choices.length === 1) return { type: 'object', 'x-nullable': true, allOf: choices.map(schema) }
   const types = [type].flat().filter((name) => name !== 'null')
   if (anyOf || types.length > 1) return rest
   const isNullable = Array.isArray(type)

@@ -37,6 +37,7 @@ export const checkFieldName = (name: string, report: (message: string) => void):
   if (lower === 'id') report('every resource has an id without declaring it; remove the field')
   if (name === 'constructor') report('the name is reserved by JavaScript; choose another')
   if (Object.hasOwn(commonParameters, lower)) report('the name is a query parameter of every list; choose another')
+  if (lower === 'expand' || lower === 'expanded') report('the name is that of expanded references; choose another')
   if (systemColumns.includes(lower)) report('every table has a column of that name on PostgreSQL; choose another')
   if (name.startsWith('registry_')) report('the service has columns that begin with registry_; choose another name')
   if (!isName(name))

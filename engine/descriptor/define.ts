@@ -91,6 +91,11 @@ export type Row<D> = Flat<
   }
 >
 
+/** A row with rows that its references name: `ExpandedRow<typeof books, { author_id: typeof authors }>`. */
+export type ExpandedRow<D, E extends { readonly [Name in keyof E]: Descriptor }> = Row<D> & {
+  expanded?: { [Name in keyof E & keyof FieldsOf<D>]?: Row<E[Name]> | null }
+}
+
 type Writable<D> = Exclude<keyof FieldsOf<D>, NamesWith<FieldsOf<D>, 'managed'>>
 type Mandatory<D> = Exclude<Extract<Writable<D>, RequiredOf<D>>, NamesWith<FieldsOf<D>, 'default'>>
 

@@ -1,9 +1,10 @@
-/** The query parameters of a list: each has its name, its schema for the documents, its parser, and its part of the query. */
+/** The query parameters of reads: each has its name, its schema for the documents, its parser, and its part of the query. */
 import { z } from 'zod'
+import { expandableFields, expandableReferrers } from './expansion.js'
 import { kindOf, kinds, type ParameterValue } from './kinds.js'
 import { defaultListQuery, type ListQuery, possibleConditions, possibleOrders, textKey } from './listQuery.js'
 import { type Operand, type OperatorName, operatorOf } from './operators.js'
-import type { Field, Resource } from './registry.js'
+import type { Field, Registry, Resource } from './registry.js'
 import { ruleKeywords } from './valueRules.js'
 import { isStorable, Violation } from './violations.js'
 
@@ -12,14 +13,17 @@ export const maxListed = 100
 /** What the parameters of a request say; the cursor is decoded last, because it belongs to all others. */
 export type SentQuery = ListQuery & { readonly cursor?: string }
 
-export interface ListParameter {
-  readonly schema: z.ZodType
+export interface QueryParameter<Q> {
+  /** Undefined if the documents do not have it: no value is valid. */
+  readonly schema: z.ZodType | undefined
   parse(input: string): ParameterValue | Violation
   /** Whether every value of a repeated parameter counts, not only the last. */
   readonly isList?: boolean
   /** What the value changes in the query. */
-  apply(value: Operand, query: SentQuery): Partial<SentQuery>
+  apply(value: Operand, query: Q): Partial<Q>
 }
+
+type ListParameter = QueryParameter<SentQuery>
 
 const boundedInteger = (description: string, preset: number, ge: number, le?: number) => ({
   schema: (le === undefined ? z.int().min(ge) : z.int().min(ge).max(le)).default(preset).meta({ description }),
@@ -57,7 +61,7 @@ export const commonParameters = {
         .enum(expected)
         .optional()
         .meta({ description: 'The field to order by, descending after a `-`; then by `id` in the same direction.' }),
-      parse: (input) => (expected.includes(input) ? input : new Violation('enum', input, { expected })),
+      parse: oneOf(expected),
       apply: (order: string) => ({ order: { field: order.replace(/^-/, ''), descending: order.startsWith('-') } }),
     }
   },
@@ -66,6 +70,31 @@ export const commonParameters = {
     apply: (cursor: string) => ({ cursor }),
   }),
 } as const satisfies Readonly<Record<string, (resource: Resource) => ListParameter>>
+
+const oneOf =
+  (expected: readonly string[]) =>
+  (input: string): string | Violation =>
+    expected.includes(input) ? input : new Violation('enum', input, { expected })
+
+/** What `expand` of a list names, or of a single row. */
+const expandParameter = (
+  expected: readonly string[],
+  description: string,
+): QueryParameter<{ expand?: readonly string[] }> => ({
+  schema: expected.length > 0 ? z.array(z.enum(expected)).max(maxListed).optional().meta({ description }) : undefined,
+  parse: oneOf(expected),
+  isList: true,
+  apply: (value) => ({ expand: expected.filter((name) => (value as readonly unknown[]).includes(name)) }),
+})
+
+/** The parameters of a single row. */
+export const rowParameters = (registry: Registry, resource: Resource) => {
+  const references = expandableFields(resource).map(({ name }) => name)
+  const names = [...references, ...expandableReferrers(registry, resource).keys()]
+  const description =
+    'What else is shown, under `expanded`: the row that a reference names, or the first rows that reference this one.'
+  return new Map(names.length > 0 ? [['expand', expandParameter(names, description)]] : [])
+}
 
 const parseKey = (input: string): string | Violation =>
   isStorable(input) ? textKey(input) : new Violation('string_unicode', input)
@@ -95,9 +124,14 @@ const conditionSchema = (field: Field, operator: OperatorName): z.ZodType => {
   return schema.optional().meta({ description: `Only rows with ${description(name)}.` })
 }
 
-export const listParameters = (resource: Resource): ReadonlyMap<string, ListParameter> =>
-  new Map([
+/** The parameters of a list; those that depend on other resources only if the registry is given. */
+export const listParameters = (resource: Resource, registry: Registry = []): ReadonlyMap<string, ListParameter> => {
+  const references = expandableFields(resource).map(({ name }) => name)
+  const isExpanded = registry.length > 0 && rowParameters(registry, resource).size > 0
+  const expand = expandParameter(references, 'The references whose rows are shown too, under `expanded`.')
+  return new Map([
     ...Object.entries(commonParameters).map(([name, declare]): [string, ListParameter] => [name, declare(resource)]),
+    ...(isExpanded ? [['expand', expand] as [string, ListParameter]] : []),
     ...possibleConditions(resource).map(({ field, operator, parameter }): [string, ListParameter] => [
       parameter,
       {
@@ -108,3 +142,4 @@ export const listParameters = (resource: Resource): ReadonlyMap<string, ListPara
       },
     ]),
   ])
+}

@@ -31,6 +31,8 @@ export interface Position {
 }
 
 export interface ListQuery extends Selection {
+  /** The references whose rows are shown with each row. */
+  readonly expand?: readonly string[]
   readonly page: {
     readonly limit: number
     /** How many rows are before the page. Unbounded; an offset past the end gives an empty page. */

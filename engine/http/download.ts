@@ -1,6 +1,6 @@
 /** Streams all rows of a query in the format that the client requested: NDJSON or CSV. */
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
-import type { Selection } from '../descriptor/listQuery.js'
+import type { ListQuery } from '../descriptor/listQuery.js'
 import type { Resource } from '../descriptor/registry.js'
 import { csvHeader } from '../storage/csv.js'
 import { maxAcceptLength, sendStreamed } from './conditional.js'
@@ -26,13 +26,13 @@ export const sendRows = (
   ctx: AppContext,
   { storage, maxDownloads }: Service,
   resource: Resource,
-  query: Selection,
+  query: Omit<ListQuery, 'page'>,
   format: FormatName,
 ): void => {
   const { type, extension } = formats[format]
   const names = resource.fields.map(({ name }) => name)
   const isCsv = format === 'text/csv'
-  const rows = storage.table(resource).stream(query, ctx.res, isCsv ? 'csv' : 'json')
+  const rows = storage.table(resource, query.expand).stream(query, ctx.res, isCsv ? 'csv' : 'json')
   ctx.set('Content-Disposition', `attachment; filename="${resource.path}.${extension}"`)
   sendStreamed(ctx, { body: isCsv ? withHeader(names, rows) : rows }, maxDownloads, type)
 }

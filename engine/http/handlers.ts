@@ -2,9 +2,9 @@
 import type { Middleware } from 'koa'
 import * as errors from '../contract/errors.js'
 import { keyReused, replayedHeader } from '../contract/headers.js'
-import { changeIssues, conflictIssue, constraintIssue } from '../contract/issues.js'
+import { changeIssues, conflictIssue, constraintIssue, expandedCellsIssue } from '../contract/issues.js'
 import type { Operation, ResourceOperation, WriteOperation } from '../contract/operations.js'
-import { itemIdParser, listQueryParser } from '../contract/parameters.js'
+import { itemIdParser, listQueryParser, rowQueryParser } from '../contract/parameters.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import { currentStamps, type Registry, type Resource, type RowId, type RowValues } from '../descriptor/registry.js'
@@ -13,6 +13,7 @@ import { type Outcome, rowTag } from '../storage/write.js'
 import { patchTypes, readIdempotencyKey, readJson, writeGuard } from './body.js'
 import { allowedTags, jsonType, sendRow, sendStreamed, sendTagged } from './conditional.js'
 import { requestedFormat, sendRows } from './download.js'
+import { rowExpander } from './expand.js'
 import { setLinks } from './links.js'
 import type { AppContext } from './requestLog.js'
 
@@ -97,15 +98,17 @@ const health =
   }
 
 const list = (service: Service, { resource }: ResourceOperation): Handler => {
-  const table = service.storage.table(resource)
-  const parseQuery = listQueryParser(resource)
+  const { storage, registry } = service
+  const parseQuery = listQueryParser(resource, registry)
   return async (ctx) => {
     const { querystring } = ctx
     const query = querystring === '' ? defaultListQuery : parseQuery(querystring)
     ctx.state.parsed = performance.now()
+    const { expand = [] } = query
     const format = requestedFormat(ctx)
+    if (format === 'text/csv' && expand.length > 0) throw errors.parametersInvalid([expandedCellsIssue(expand)])
     if (format) return sendRows(ctx, service, resource, query, format)
-    const page = await table.list(query, ctx.res)
+    const page = await storage.table(resource, expand).list(query, ctx.res)
     ctx.state.queried = performance.now()
     ctx.state.usedDatabase = true
     setLinks(ctx, resource, query, page.next)
@@ -114,18 +117,21 @@ const list = (service: Service, { resource }: ResourceOperation): Handler => {
   }
 }
 
-const get = ({ storage }: Service, { resource }: ResourceOperation): Handler => {
-  const table = storage.table(resource)
+const get = ({ storage, registry, maxDownloads }: Service, { resource }: ResourceOperation): Handler => {
   const parseItemId = itemIdParser(resource)
+  const parseQuery = rowQueryParser(registry, resource)
+  const expander = rowExpander(storage, registry, resource)
   return async (ctx) => {
     // Not ctx.params: the router's decoding hides which segments are not valid.
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
+    const expand = parseQuery(ctx.querystring)
     ctx.state.parsed = performance.now()
-    const row = id === undefined ? undefined : await table.get(id, ctx.res)
+    const row = id === undefined ? undefined : await expander(id, expand, ctx.res)
     ctx.state.queried = performance.now()
     ctx.state.usedDatabase = id !== undefined
     if (!row) throw errors.rowNotFound(resource.name, text)
-    await sendRow(ctx, row)
+    if ('tag' in row) await sendRow(ctx, row)
+    else sendStreamed(ctx, row, maxDownloads)
   }
 }
 

@@ -56,13 +56,18 @@ export const changedTables = (
   }
 
   return {
-    /** A runner that refuses a table for as long as it does not fit; `check` runs a statement of it. */
-    watch(resource: Resource, runner: Runner, check: () => Promise<unknown>): Runner {
+    /**
+     * A runner that refuses a table for as long as it, or another that its statements read, does not fit; `check` runs a statement
+     * of the table.
+     */
+    watch(resource: Resource, runner: Runner, check: () => Promise<unknown>, others: readonly Resource[] = []): Runner {
       checks.set(resource, check)
+      const tables = [resource, ...others]
+      const findChanged = () => tables.find((table) => reasons.has(table))
       const guarded = async <T>(run: () => Promise<T>): Promise<T> => {
-        if (reasons.has(resource)) await compare()
-        const reason = reasons.get(resource)
-        if (reason !== undefined) throw new TableChanged(`the table "${resource.table}" has changed: ${reason}`)
+        if (findChanged()) await compare()
+        const changed = findChanged()
+        if (changed) throw new TableChanged(`the table "${changed.table}" has changed: ${reasons.get(changed)}`)
         try {
           return await run()
         } catch (error) {
@@ -70,7 +75,7 @@ export const changedTables = (
           reasons.set(resource, '')
           await compare()
           // Something else that its statements need is not there.
-          throw reasons.has(resource) ? error : (error.cause ?? error)
+          throw findChanged() ? error : (error.cause ?? error)
         }
       }
       const { version, state } = runner

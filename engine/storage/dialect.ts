@@ -21,8 +21,8 @@ export interface ColumnSql {
 export interface Dialect {
   readonly knex: Knex
   columnOf(spec: KindSpec): Column
-  /** The row as JSON, as a response shows it. */
-  rowJson(resource: Resource): string
+  /** A JSON object without its last brace. */
+  openObject(json: string): string
   /** What a field is ordered and compared by, and that in the form which its kind reads. */
   sortKey(field: Field): string
   keyText(field: Field, key: string): string
@@ -55,8 +55,8 @@ export interface Dialect {
 
 /** What a managed table has more than its columns; a list is correct without any of it. */
 interface Accelerators {
-  /** What follows FROM where a row is looked up by its id, if that takes no longer than to carry the row along. */
-  readonly byId?: string
+  /** What follows FROM where a row is looked up by its id, under an alias, if that takes no longer than to carry the row along. */
+  byId?(alias: string): string
   /** A query of its `version`, which changes with every row, and its `total`, which may be null. */
   readonly state?: string
   /** The condition that finds at least the rows with a searched text by an index; undefined if there is none for the text. */
@@ -68,6 +68,8 @@ interface Accelerators {
 /** The table of a resource, as SQL whose columns are the fields. */
 export interface Source extends Accelerators {
   readonly resource: Resource
+  /** A row as JSON, as a response shows it. Its columns may be those of the alias `_t`. */
+  readonly json: string
   /** What follows FROM. */
   readonly from: string
   /** The text of a row that is searched, and about how many bytes the row has. */
@@ -77,6 +79,8 @@ export interface Source extends Accelerators {
   readonly inTime?: string
   /** What is bound for an id that is a text; null if the column cannot have it. By default the id itself. */
   bindId?(id: RowId): RowId | null
+  /** The id that a reference names, as SQL of the type of the ids. By default the reference itself. */
+  idOf?(reference: string): string
   /** The SQL with a `?` that writes a value to a field. */
   write(field: string): string
   /** A value, or a column, as the unique indexes of a field have it: only a query with the same expression can use them. */

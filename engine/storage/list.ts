@@ -124,15 +124,14 @@ const orderBy = ({ field, descending }: Order, key: string): string => {
 /** The statements that read one table; those that depend on a request are built on first use. */
 export const readStatements = (dialect: Dialect, source: Source) => {
   const { knex, isAmong } = dialect
-  const { resource, from, byId, state } = source
+  const { resource, json, from, byId, state } = source
   const sql = sqlTag(knex)
   const named = (name: string, type?: string) => parameter(knex, name, type)
   const integer = (name: string) => named(name, 'bigint')
   const idType = (isList = false) => dialect.typeOf(idField(resource), isList)
   const key = ({ field }: Order): string => dialect.sortKey(findField(resource, field))
-  const json = dialect.rowJson(resource)
   const ids = `${dialect.jsonArray}(cast(id as text))`
-  const rowsFrom = byId ?? `${from} as _t`
+  const rowsFrom = byId?.('_t') ?? `${from} as _t`
 
   const tests = ({ where }: Plan): Test[] => {
     const found = new Map<string, Test>()
@@ -266,7 +265,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   const rowsJson = (rows: string, order: Order, separator: string): string => {
     // In the order of the ids; a function of the order would take twice the time.
     if (byId) {
-      const row = `(select ${json} from ${byId} where id = _r.id)`
+      const row = `(select ${json} from ${byId('_t')} where id = _r.id)`
       return `select ${dialect.bytes(`string_agg(${row}, ${separator})`)} as json from ${rows} as _r`
     }
     const joined = `string_agg(${json}, ${separator} order by ${orderBy(order, key(order))})`

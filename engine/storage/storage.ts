@@ -122,7 +122,8 @@ export interface StorageStats {
 }
 
 export interface Storage {
-  table(resource: Resource): Table
+  /** The table of a resource; its rows have the rows that some of their references name, as the member `expanded`. */
+  table(resource: Resource, expand?: readonly string[]): Table
   counts(): Promise<ReadonlyMap<Resource, number>>
   /**
    * Whole rows, redacted fields included: for copies, never for responses. In order of the table's cursor, after the value that the

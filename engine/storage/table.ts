@@ -11,11 +11,12 @@ import {
   type RowValues,
   type Value,
 } from '../descriptor/registry.js'
-import { toBuffer } from './bindings.js'
+import { buildOnce, toBuffer } from './bindings.js'
 import { changedTables, type TableChecks } from './changedTables.js'
 import { parseConflicts } from './conflicts.js'
 import { toCsv } from './csv.js'
 import type { Cell, Dialect, Purpose, Runner, Source, TableState, Values } from './dialect.js'
+import { expandedRunner, expandedSource } from './expanded.js'
 import {
   clampedInteger,
   type Driver,
@@ -30,7 +31,7 @@ import {
 import { largePageBody, maxIds, type Part, partBytes, rowsInParts } from './parts.js'
 import { runInTurn } from './referencing.js'
 import type { ResponseCache } from './responseCache.js'
-import { boundValue, findField, readValue } from './schema.js'
+import { boundValue, findField, readValue, resourceAt } from './schema.js'
 import { singleFlight } from './singleFlight.js'
 import type { CachedBody, Caller, Table } from './storage.js'
 import { elapsed, type Trace } from './trace.js'
@@ -71,7 +72,7 @@ const resourceTable = (
   const names = resource.fields.map(({ name }) => name)
   const jsonNames = resource.fields.filter(({ kind }) => kind === 'json').map(({ name }) => name)
   // The same rows in another shape are a different response.
-  const shape = createHash('sha256').update(dialect.rowJson(resource)).digest('hex').slice(0, 8)
+  const shape = createHash('sha256').update(source.json).digest('hex').slice(0, 8)
   const share = singleFlight<Page>()
   const isIndexed = (text: string) => source.candidates?.(text) !== undefined
   const column = (name: string) => dialect.columnOf(findField(resource, name))
@@ -199,7 +200,7 @@ const resourceTable = (
   return {
     tag: async () => tagOf(await version()),
     async list(query, caller) {
-      const key = `${path}?${listKey(query)}`
+      const key = `${shape}${path}?${listKey(query)}`
       const entry = runner.version && (await cached('list', key))
       if (entry) return entry
       const plan = planRead(query, isIndexed)
@@ -268,7 +269,7 @@ const resourceTable = (
       })
     },
     async get(id, caller) {
-      const key = `${path}/${id}`
+      const key = `${shape}${path}/${id}`
       const entry = runner.version && (await cached('get', key))
       if (entry) return withOwnTag(entry.body)
       const [row] = await timed('get', { cache: 'miss' }, () =>
@@ -315,21 +316,36 @@ export const resourceTables = (registry: Registry, database: Tables) => {
       const source = sourceAt(resource.path)
       const statements = readStatements(dialect, source)
       const unwatched = database.runner(resource)
-      const runner = changed.watch(resource, unwatched, () => unwatched.read(statements.row, { id: null }))
+      const check = () => unwatched.read(statements.row, { id: null })
+      const runner = changed.watch(resource, unwatched, check)
       const writes = writePlanner(dialect, registry, source, sourceAt, {
         read: statements.row,
         ...database.writeOptions(resource),
       })
       const table = resourceTable(dialect, source, statements, runner, writes, database)
       const count = async () => Number((await runner.read(statements.count, {}, { isShort: true }))[0]?.[0])
-      return [resource, { table, count }]
+      return [resource, { table, count, unwatched, check, writes }]
     }),
   )
+  const tableOf = (resource: Resource) => {
+    const found = tables.get(resource)
+    if (found === undefined) throw new TypeError(`${resource.path} is not of this registry`)
+    return found
+  }
+  const expandedTable = (resource: Resource, references: readonly string[]): Table => {
+    const targets = references.map((name) => resourceAt(registry, String(findField(resource, name).references)))
+    const expansions = references.map((field, n) => ({ field, target: sourceAt((targets[n] as Resource).path) }))
+    const source = expandedSource(dialect, sourceAt(resource.path), expansions)
+    const { unwatched, check, writes } = tableOf(resource)
+    const others = targets.map((target) => tableOf(target).unwatched)
+    const runner = changed.watch(resource, expandedRunner(unwatched, others), check, targets)
+    return resourceTable(dialect, source, readStatements(dialect, source), runner, writes, database)
+  }
+  const keep = buildOnce<Table>()
   return {
-    table(resource: Resource): Table {
-      const found = tables.get(resource)
-      if (found === undefined) throw new TypeError(`${resource.path} is not of this registry`)
-      return found.table
+    table(resource: Resource, expand: readonly string[] = []): Table {
+      if (expand.length === 0) return tableOf(resource).table
+      return keep(`${resource.path} ${expand}`, () => expandedTable(resource, expand))
     },
     async counts(): Promise<ReadonlyMap<Resource, number>> {
       const counted = [...tables].map(async ([resource, { count }]) => [resource, await count()] as const)

@@ -197,7 +197,7 @@ export const writePlanner = (
   const named = (name: string, type?: string) => parameter(knex, name, type)
   const rowId = named('id', dialect.typeOf(idField(resource)))
   const written = (name: string) => knex.raw(source.write(name), [named(name)])
-  const json = dialect.bytes(dialect.rowJson(resource))
+  const json = dialect.bytes(source.json)
   // The database sets a managed field without a value.
   const inserted = resource.fields.filter(({ managed }) => managed !== true).map(({ name }) => name)
   const values =

@@ -89,6 +89,9 @@ const changes: [change: (before: Descriptors) => Descriptors, ...expected: strin
     'operation-removed GET /v1/books: readers',
     'operation-removed GET /v1/books/{item_id}: readers',
     'operation-removed POST /v1/books: writers',
+    // No author has books any more.
+    'field-removed response 200.expanded: readers',
+    'parameter-removed query parameter "expand": readers',
   ],
   [
     books({ name: 'Volume' }),
@@ -191,7 +194,7 @@ const edits: [where: string, value: unknown, ...expected: string[]][] = [
   ['list.parameters.0.schema.default', 20, 'default-changed query parameter "limit": readers'],
   ['list.parameters.2.required', true, 'became-required query parameter "q": readers'],
   ['list.parameters.2.schema.type', 'integer', 'type-changed query parameter "q": readers'],
-  ['list.parameters.13', required, 'required-parameter-added query parameter "lang": readers'],
+  ['list.parameters.14', required, 'required-parameter-added query parameter "lang": readers'],
   ['create.parameters.0.schema.pattern', '^a', 'pattern-changed header parameter "Idempotency-Key": writers'],
   ['create.parameters.0.schema.pattern', undefined, 'bound-loosened header parameter "Idempotency-Key": the pattern'],
   ['create.requestBody', undefined, 'body-removed request body: writers'],
@@ -290,13 +293,34 @@ const ruled: Record<'stricter' | 'looser' | 'other', [rule: string, before: Spec
 for (const [how, pairs] of Object.entries(ruled)) {
   for (const [rule, from, to] of pairs) {
     test(`${how}: ${rule}, ${JSON.stringify(from)} to ${JSON.stringify(to)}`, () => {
-      const differences = structural(compare(withField(from), withField(to)))
+      const differences = structural(compare(withField(from), withField(to))).filter((one) => !one.includes('expand'))
       const found = differences.map((summary) => summary.replace(/: the [\w -]+/, ''))
       const [readers, writers] = [how === 'stricter' ? '' : ': readers', how === 'looser' ? '' : ': writers']
       assert.equal(found, [`${rule} Book.extra${readers}`, `${rule} BookCreate.extra${writers}`])
     })
   }
 }
+
+test('a new reference can be expanded, and one that can no longer be expanded breaks readers', () => {
+  const [without, withReference] = [withField(integer()), withField(integer({ references: 'books', filter: true }))]
+  const expanded = (from: Json, to: Json) => [
+    ...new Set(structural(compare(from, to)).filter((one) => one.includes('expand'))),
+  ]
+  const places = ['BookCollection.data[]', 'response 200'].map((place) => `${place}.expanded.extra`)
+  const parameter = 'query parameter "expand"[]'
+  const referrers = 'response 200.expanded.books.extra'
+  assert.equal(
+    expanded(without, withReference).toSorted(),
+    [...[...places, referrers].map((place) => `field-added ${place}`), `value-added ${parameter}`].toSorted(),
+  )
+  assert.equal(
+    expanded(withReference, without).toSorted(),
+    [
+      ...[...places, referrers].map((place) => `field-removed ${place}: readers`),
+      `value-removed ${parameter}: readers`,
+    ].toSorted(),
+  )
+})
 
 test('a oneOf field that becomes required is one change', () => {
   const state = fields({ state: text({ oneOf: ['a', 'b'] }) })(original)

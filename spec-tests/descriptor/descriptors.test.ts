@@ -135,6 +135,8 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
       id: integer(),
       firstName: text(),
       constructor: text(),
+      expand: text(),
+      expanded: text(),
       registry_note: text(),
       Limit: text({ unique: ['Limit', 'titl', 'secret'] }),
       secret: text({ redacted: true }),
@@ -142,6 +144,7 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     ...['limit', 'q', 'offset', 'Limit'].map(
       (name) => `field "${name}": the name is a query parameter of every list; choose another`,
     ),
+    ...['expand', 'expanded'].map((name) => `field "${name}": the name is that of expanded references; choose another`),
     ...systemColumns.map(
       (name) => `field "${name}": every table has a column of that name on PostgreSQL; choose another`,
     ),

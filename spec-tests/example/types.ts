@@ -4,17 +4,23 @@ import {
   date,
   decimal,
   defineResource,
+  type ExpandedRow,
   integer,
   type Row,
   text,
 } from '../../engine/descriptor/index.js'
 import type careerSites from '../../resources/career-sites.js'
 import type departments from '../../resources/departments.js'
+import type employees from '../../resources/employees.js'
+import type leave from '../../resources/leave.js'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 const assertType = <_ extends true>(): void => {}
 
 assertType<Same<Row<typeof departments>, { id: number | null; name: string }>>()
+type LeaveWithEmployee = ExpandedRow<typeof leave, { employee_id: typeof employees }>
+type LastName = NonNullable<NonNullable<LeaveWithEmployee['expanded']>['employee_id']>['last_name']
+assertType<Same<LastName, Row<typeof employees>['last_name']>>()
 assertType<Same<'custom_domain' extends keyof CreateBody<typeof careerSites> ? true : false, false>>()
 assertType<Same<'created' extends keyof CreateBody<typeof careerSites> ? true : false, false>>()
 assertType<Same<CreateBody<typeof careerSites>['slug'], string>>()

@@ -134,6 +134,7 @@ const queries = [
   'price=99999999.99', 'price=1.505', 'price.null=false', 'sort=price', 'sort=-price&limit=2', 'sort=price&limit=1',
   'tag=0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d', 'tag=0190D8A1-6F2E-7C3A-9B1D-2F4E6A8C0B1D', 'tag.null=true', 'tag=x',
   'sort=seen', 'sort=-seen', 'sort=size&size.null=false&q=a', 'sort=nothing',
+  'expand=team_id', 'expand=team_id&sort=-name&limit=2', 'expand=team_id&q=ana', 'expand=name', 'expand=team_id&offset=99',
 ]
   .map(encodeURI)
   .map((query) => query.replaceAll('%25', '%').replaceAll('%%', '%25%'))
@@ -152,7 +153,11 @@ for (const query of queries) {
 }
 
 test('rows, their tags, updates and deletes are the same', async () => {
-  for (const item of [1, 2, 5, 6, 'abc', '007']) await both(`/v1/places/${item}`)
+  for (const item of [1, 2, 5, 6, 'abc', '007']) {
+    await both(`/v1/places/${item}`)
+    await both(`/v1/places/${item}?expand=team_id`)
+    await both(`/v1/teams/${item}?expand=places.team_id`)
+  }
   const read = await both('/v1/places/1')
   assert.is((await both('/v1/places/1', patchOf({}))).headers['etag'], read.headers['etag'])
   const changed = await both(

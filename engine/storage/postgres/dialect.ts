@@ -1,8 +1,8 @@
 /** What PostgreSQL says differently. */
-import type { Field, Resource } from '../../descriptor/registry.js'
+import { type Field, idField, type Resource } from '../../descriptor/registry.js'
 import { fold } from '../caseFold.js'
 import type { ColumnSql, Dialect, Source } from '../dialect.js'
-import type { CatalogueTable } from '../migration/catalogue.js'
+import { type CatalogueTable, findColumn } from '../migration/catalogue.js'
 import { escapedName, quoted } from '../schema.js'
 import { joinedText, unmanagedColumns } from '../unmanaged.js'
 import { plainType, withoutZone } from './catalogue.js'
@@ -46,7 +46,7 @@ const isLongText = (value: unknown): boolean =>
 export const postgresDialect = (index: SearchIndex): Dialect => ({
   knex,
   columnOf,
-  rowJson,
+  openObject: (json) => `left(${json}, -1)`,
   sortKey,
   keyText,
   // That of a text is the type of its column, which may be an integer's where it is a key or a reference.
@@ -73,13 +73,27 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
   forUpdate: ' for update',
 })
 
+/** A reference to a text: of the type and the collation of the ids, so that their index finds it. */
+const idOf = (resource: Resource, type = ''): Pick<Source, 'idOf'> => {
+  if (idField(resource).kind !== 'text') return {}
+  const collation = resource.existing ? '"default"' : '"C"'
+  return {
+    idOf: (reference) =>
+      /int/.test(type)
+        ? `case when ${reference} ~ '^(-|)[0-9]{1,18}$' then ${reference}::bigint end`
+        : `${reference} collate ${collation}`,
+  }
+}
+
 export const managedSource = (index: SearchIndex, resource: Resource): Source => ({
   resource,
+  json: rowJson(resource),
   from: quoted(resource.table),
-  byId: quoted(resource.table),
+  byId: (alias) => `${quoted(resource.table)} as ${alias}`,
   text: knex.raw(searchedColumn),
   // That of its text, which the server knows without reading it.
   size: `coalesce(octet_length(${searchedColumn}), 0)`,
+  ...idOf(resource),
   write: () => '?',
   uniqueKey: (field, value) => indexKey(field, value),
   state: `select to_hex(state) as version, total from registry_state('${resource.table}')`,
@@ -96,6 +110,8 @@ export const unmanagedSource = (
   hasTrigrams: boolean,
 ): Source => ({
   ...unmanagedColumns(resource, table, columnSql, (column) => `${column} is not null`, { smallint: 16, integer: 32 }),
+  json: rowJson(resource),
+  ...idOf(resource, table && findColumn(table, idField(resource).column)?.type),
   // The server folds ASCII letters; of the others, those that occur in the searched text are enough.
   text: knex.raw(`translate(lower(${joinedText(resource)} collate "C"), ?, ?)`, [
     named('foldedFrom', 'text'),

@@ -50,7 +50,7 @@ const checkedRows = 1_024
 export const sqliteDialect: Dialect = {
   knex,
   columnOf,
-  rowJson,
+  openObject: (json) => `substr(${json}, 1, length(${json}) - 1)`,
   sortKey,
   keyText: (_, key) => key,
   typeOf: () => undefined,
@@ -78,9 +78,10 @@ export const managedSource = (resource: Resource): Source => {
   const index = searchTable(resource)
   return {
     resource,
+    json: rowJson(resource),
     from: table,
     // Without INDEXED BY, SQLite computes the JSON again for a handful of rows.
-    byId: `${table} indexed by ${jsonIndex(resource)}`,
+    byId: (alias) => `${table} as ${alias} indexed by ${jsonIndex(resource)}`,
     text: knex.raw(joinedText(resource)),
     size: textSize(resource),
     // Most ids are consecutive. A random choice would double the time of a count.
@@ -102,6 +103,7 @@ export const unmanagedSource = (resource: Resource, table: CatalogueTable | unde
       ? `typeof(${column}) = 'integer'`
       : `typeof(${column}) not in ('null', 'blob')`,
   ),
+  json: rowJson(resource),
   text: knex.raw(joinedText(resource)),
   // At random, because the ids may follow any rule.
   inTime: `(random() % ${checkedRows} <> 0 or registry_in_time())`,
