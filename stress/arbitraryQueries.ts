@@ -4,6 +4,7 @@ import { expandableFields } from '../engine/descriptor/expansion.js'
 import { possibleConditions, possibleOrders } from '../engine/descriptor/listQuery.js'
 import { operatorOf } from '../engine/descriptor/operators.js'
 import type { Resource, RowValues } from '../engine/descriptor/registry.js'
+import { aggregatedFields, aggregates, possibleGroups } from '../engine/descriptor/summary.js'
 import { anyEscaped, escaped, text } from './arbitraryText.js'
 import { searchedText } from './service.js'
 
@@ -100,6 +101,27 @@ export const listParameters = (resource: Resource, rows: readonly RowValues[]): 
       { maxLength: 4, size: 'max' },
     )
   })
+
+/** Likely and unlikely parameters of a summary. */
+export const summaryParameters = (resource: Resource, rows: readonly RowValues[]): fc.Arbitrary<Parameter[]> => {
+  const names = (name: string, possible: readonly string[]) =>
+    named(
+      name,
+      fc.constantFrom(...possible, ...possible, ...possible, 'id').map((written) => ({ written })),
+    )
+  const groups = possibleGroups(resource).map(({ name }) => name)
+  const own = fc.array(
+    fc.oneof(
+      { weight: 4, arbitrary: names('by', groups) },
+      ...aggregates.map((aggregate) => ({
+        weight: 1,
+        arbitrary: names(aggregate, aggregatedFields(resource, aggregate)),
+      })),
+    ),
+    { maxLength: 4, size: 'max' },
+  )
+  return fc.tuple(own, listParameters(resource, rows)).map((both) => both.flat())
+}
 
 /** Ids of rows, similar ones, and arbitrary text. */
 export const itemId = (ids: readonly number[]): fc.Arbitrary<string> =>

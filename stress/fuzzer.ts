@@ -5,10 +5,10 @@ import type { Resource } from '../engine/descriptor/registry.js'
 import { conformance } from '../support/conformance.js'
 import { startProcess } from '../support/process.js'
 import { RawConnection } from '../support/rawHttp.js'
-import { itemId, listParameters, type Parameter } from './arbitraryQueries.js'
+import { itemId, listParameters, type Parameter, summaryParameters } from './arbitraryQueries.js'
 import { deleteCase, writeCase } from './arbitraryWrites.js'
 import { Oracle } from './oracle.js'
-import { checkGet, checkList, checkWrite, type FuzzContext, type FuzzedWrite } from './properties.js'
+import { checkGet, checkList, checkSummary, checkWrite, type FuzzContext, type FuzzedWrite } from './properties.js'
 import { allRows, fillDatabase, read, registry, server, serviceEnvironment } from './service.js'
 
 export interface FuzzOptions {
@@ -23,6 +23,7 @@ export interface FuzzOptions {
 
 type Case =
   | { readonly kind: 'list'; readonly resource: Resource; readonly parameters: readonly Parameter[] }
+  | { readonly kind: 'summary'; readonly resource: Resource; readonly parameters: readonly Parameter[] }
   | { readonly kind: 'get'; readonly resource: Resource; readonly segment: string }
   | (Omit<FuzzedWrite, 'key'> & { readonly kind: 'write'; readonly hasKey: boolean })
 
@@ -63,6 +64,8 @@ const arbitraryWrite = (oracle: Oracle): fc.Arbitrary<Case> => {
   )
 }
 
+const summarized = registry.filter(({ summary }) => summary)
+
 const arbitraryCase = (oracle: Oracle): fc.Arbitrary<Case> => {
   const resource = fc.constantFrom(...registry)
   return fc.oneof(
@@ -73,6 +76,16 @@ const arbitraryCase = (oracle: Oracle): fc.Arbitrary<Case> => {
           (parameters): Case => ({ kind: 'list', resource: one, parameters }),
         ),
       ),
+    },
+    {
+      weight: 3,
+      arbitrary: fc
+        .constantFrom(...summarized)
+        .chain((one) =>
+          summaryParameters(one, oracle.someRows(one)).map(
+            (parameters): Case => ({ kind: 'summary', resource: one, parameters }),
+          ),
+        ),
     },
     {
       weight: 2,
@@ -98,6 +111,7 @@ export const fuzz = async ({ url, cases, seed, rows, onProgress }: FuzzOptions):
   const check = async (one: Case): Promise<void> => {
     onProgress(++done)
     if (one.kind === 'list') return checkList(context, one.resource, one.parameters)
+    if (one.kind === 'summary') return checkSummary(context, one.resource, one.parameters)
     if (one.kind === 'get') return checkGet(context, one.resource, one.segment)
     const hasKey = one.hasKey && one.write.isValid === true
     return checkWrite(context, { ...one, key: hasKey ? `fuzz-${seed}-${done}` : undefined })

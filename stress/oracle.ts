@@ -1,4 +1,6 @@
 /** A model of the service in plain JavaScript: its rows, the rules of their values, and the expected response to a list or a write. */
+
+import { fromUnits } from '../engine/descriptor/decimals.js'
 import { expandableFields } from '../engine/descriptor/expansion.js'
 import { kindOf, type ParameterValue } from '../engine/descriptor/kinds.js'
 import {
@@ -19,6 +21,7 @@ import {
   referencesTo,
   type Value,
 } from '../engine/descriptor/registry.js'
+import { type Aggregate, aggregatedFields, aggregates, possibleGroups } from '../engine/descriptor/summary.js'
 import { Violation } from '../engine/descriptor/violations.js'
 import { fold } from '../engine/storage/caseFold.js'
 import type { Parameter } from './arbitraryQueries.js'
@@ -102,6 +105,47 @@ const comparisons: Readonly<Record<OperatorName, (stored: ParameterValue | null,
   gt: comparison((difference) => difference > 0),
   lte: comparison((difference) => difference <= 0),
   lt: comparison((difference) => difference < 0),
+}
+
+export type ExpectedSummary =
+  | { readonly rejected: readonly string[] }
+  | { readonly data: readonly object[]; readonly meta: object }
+
+/** The value of a row that a summary groups it by. */
+const groupValue = (name: string, row: RowValues): Value => {
+  const [field = '', part] = name.split('.')
+  const value = row[field] ?? null
+  if (part === undefined || value === null) return value
+  const isDate = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])/.test(String(value))
+  return isDate ? String(value).slice(0, { year: 4, month: 7, day: 10 }[part]) : null
+}
+
+/** What a summary computes of the rows of a group. */
+const aggregated = (field: Field, aggregate: Aggregate, rows: readonly RowValues[]): Value => {
+  const values = rows.flatMap((row) => row[field.name] ?? [])
+  if (values.length === 0) return null
+  if (aggregate === 'min' || aggregate === 'max') {
+    const keys = values.map((value) => (kindOf(field.kind).isText ? textKey(String(value)) : value))
+    const sorted = keys.toSorted((a, b) =>
+      compareValues(
+        comparable(field, a as ParameterValue) as ParameterValue,
+        comparable(field, b as ParameterValue) as ParameterValue,
+      ),
+    )
+    return sorted.at(aggregate === 'min' ? 0 : -1) as Value
+  }
+  if (field.kind === 'number') {
+    const sum = values.reduce<number>((total, value) => total + Number(value), 0)
+    return aggregate === 'sum' ? sum : sum / values.length
+  }
+  const sum = values.reduce<bigint>((total, value) => total + BigInt(String(value).replace('.', '')), 0n)
+  if (field.kind === 'integer') return aggregate === 'sum' ? Number(sum) : Number(sum) / values.length
+  const { places = 0 } = field
+  if (aggregate === 'sum') return fromUnits(sum, { places })
+  const count = BigInt(values.length)
+  const size = (sum < 0n ? -sum : sum) * 100n
+  const quotient = size / count + ((size % count) * 2n >= count ? 1n : 0n)
+  return fromUnits(sum < 0n ? -quotient : quotient, { places: places + 2 })
 }
 
 export class Oracle {
@@ -260,6 +304,57 @@ export class Oracle {
     const shown = expandable.filter(({ name }) => expand.some(({ written }) => written === name))
     const data = all.slice(start, start + Number(limit)).map((row) => this.#expanded(row, shown))
     return { data, all, total: all.length, limit, offset }
+  }
+
+  /** The expected response to a summary with these parameters. */
+  summary(resource: Resource, parameters: readonly Parameter[]): ExpectedSummary {
+    const namesOf = (parameter: string) =>
+      parameters.filter(({ name }) => name === parameter).map(({ written }) => written)
+    const ofList = this.list(
+      resource,
+      parameters.filter(({ name }) => !['sort', 'offset', 'after', 'expand', 'by', ...aggregates].includes(name)),
+    )
+    const groups = possibleGroups(resource).map(({ name }) => name)
+    const by = namesOf('by')
+    const rejected = by.length > 2 ? ['by'] : []
+    rejected.push(...by.slice(0, 2).flatMap((name) => (groups.includes(name) ? [] : ['by'])))
+    const computed = aggregates.flatMap((aggregate) => {
+      const possible = aggregatedFields(resource, aggregate)
+      rejected.push(...namesOf(aggregate).flatMap((name) => (possible.includes(name) ? [] : [aggregate])))
+      const fields = resource.fields.filter(({ name }) => possible.includes(name) && namesOf(aggregate).includes(name))
+      return fields.length > 0 ? [{ aggregate, fields }] : []
+    })
+    if ('rejected' in ofList) rejected.push(...ofList.rejected)
+    if ('rejected' in ofList || rejected.length > 0) return { rejected }
+    const rowsByGroup = new Map<string, RowValues[]>()
+    for (const row of ofList.all) {
+      const key = JSON.stringify([...new Set(by)].map((name) => [name, groupValue(name, row)]))
+      rowsByGroup.set(key, [...(rowsByGroup.get(key) ?? []), row])
+    }
+    if (by.length === 0) rowsByGroup.set('[]', [...ofList.all])
+    const fieldOf = (name: string) => resource.fields.find((field) => field.name === name.split('.')[0]) as Field
+    const compareBy = (a: [string, Value][], b: [string, Value][]): number =>
+      a.reduce((order, [name, value], n) => {
+        const [left, right] = [value, b[n]?.[1] ?? null].map((one) =>
+          name.includes('.') ? one : comparable(fieldOf(name), one as ParameterValue | null),
+        ) as [ParameterValue | null, ParameterValue | null]
+        if (order !== 0 || left === right) return order
+        return left === null ? -1 : right === null ? 1 : compareValues(left, right)
+      }, 0)
+    const all = [...rowsByGroup]
+      .map(([key, rows]) => ({ by: JSON.parse(key) as [string, Value][], rows }))
+      .sort((a, b) => b.rows.length - a.rows.length || compareBy(a.by, b.by))
+    const data = all.slice(0, Number(ofList.limit)).map(({ by: values, rows }) => ({
+      by: Object.fromEntries(values),
+      count: rows.length,
+      ...Object.fromEntries(
+        computed.map(({ aggregate, fields }) => [
+          aggregate,
+          Object.fromEntries(fields.map((field) => [field.name, aggregated(field, aggregate, rows)])),
+        ]),
+      ),
+    }))
+    return { data, meta: { total: all.length, limit: Number(ofList.limit), rows: ofList.total } }
   }
 
   /** The fields of a row that must be unique, but equal another row's. */

@@ -121,6 +121,15 @@ export const operatorIssue = (name: string, input: string, field: string, known:
 export const expandedCellsIssue = (expand: readonly string[]): Issue =>
   queryIssue('extra_forbidden', 'expand', 'CSV has no expanded rows; ask for JSON or NDJSON', expand.join(','))
 
+/** The issue for groups whose values are texts of many megabytes. */
+export const largeGroupsIssue = (names: readonly string[]): Issue =>
+  queryIssue(
+    'too_long',
+    'by',
+    'The values are too long to group by; ask for fewer groups, or for other fields',
+    names.join(','),
+  )
+
 const cursorErrors = {
   invalid: 'Input should be a cursor from the Link header of this list',
   otherList: 'The cursor belongs to another list; keep the other parameters as they were',

@@ -3,9 +3,10 @@
 import type { ResponseConfig, RouteConfig } from '@asteasolutions/zod-to-openapi'
 import { z } from 'zod'
 import { expandableFields, expandableReferrers } from '../descriptor/expansion.js'
-import { listParameters, rowParameters } from '../descriptor/listParameters.js'
+import { listParameters, rowParameters, summaryParameters } from '../descriptor/listParameters.js'
 import { operationNames } from '../descriptor/names.js'
 import { filterFields, type Registry, type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
+import { possibleGroups } from '../descriptor/summary.js'
 import { Violation } from '../descriptor/violations.js'
 import * as errors from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
@@ -23,6 +24,7 @@ import {
   indexSchema,
   parameterErrorSchema,
   rowSchema,
+  summarySchema,
   updateSchema,
   withArticle,
 } from './schemas.js'
@@ -131,6 +133,14 @@ const names = (fields: readonly { readonly name: string }[]): string =>
 /** Only here: a second media type in the response would make its type a union in generated clients. */
 const formatSentences = Object.entries(formats).map(([name, { description }]) => `\`Accept: ${name}\`: ${description}`)
 
+/** What follows the path of a resource in the path of an operation. */
+const suffixes: Partial<Record<ResourceOperation['kind'], string>> = {
+  summary: '/summary',
+  get: '/{item_id}',
+  update: '/{item_id}',
+  delete: '/{item_id}',
+}
+
 const operationOn = (
   resource: Resource,
   kind: ResourceOperation['kind'],
@@ -142,7 +152,7 @@ const operationOn = (
   route: {
     operationId: operationNames(resource)[kind],
     method,
-    path: `/v1/${resource.path}${kind === 'list' || kind === 'create' ? '' : '/{item_id}'}`,
+    path: `/v1/${resource.path}${suffixes[kind] ?? ''}`,
     tags: [resource.area],
     ...described,
     security: method === 'get' ? [] : [{ writeToken: [] }],
@@ -172,6 +182,22 @@ const list = (registry: Registry, resource: Resource, page: z.ZodType): Operatio
       ...readResponses,
       200: success('The page.', page, pageExample(resource), 'ETag', 'Link'),
       422: errorResponse('A parameter is out of bounds or has the wrong type.', notANumber),
+    },
+  })
+}
+
+const summary = (resource: Resource): Operation => {
+  const plural = resource.plural.toLowerCase()
+  const expected = possibleGroups(resource).map(({ name }) => name)
+  const unknown = errors.parametersInvalid([parameterIssue('by', 'x', new Violation('enum', 'x', { expected }))])
+  return operationOn(resource, 'summary', 'get', {
+    summary: `Summarize ${plural}`,
+    description: `Counts ${plural} by groups, those with the most rows first, and computes sums, averages and extremes. Filters, bounds and \`q\` are those of the list.`,
+    request: { query: querySchema(summaryParameters(resource)), headers: requestHeaders.read },
+    responses: {
+      ...readResponses,
+      200: success('The groups.', summarySchema(resource), undefined, 'ETag'),
+      422: errorResponse('A parameter names nothing that can be computed, or is invalid.', unknown),
     },
   })
 }
@@ -341,6 +367,8 @@ export const deriveOperations = (registry: Registry): readonly Operation[] => {
       const { path } = resource
       return [
         list(registry, resource, page(path)),
+        // Before the row, whose path would be that of the summary too.
+        ...(resource.summary ? [summary(resource)] : []),
         get(registry, resource, single(path)),
         ...(resource.create ? [create(registry, resource, row(path))] : []),
         ...(updatableFields(resource).length > 0 ? [update(registry, resource, row(path))] : []),

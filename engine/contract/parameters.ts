@@ -4,13 +4,14 @@ import { parseId } from '../descriptor/ids.js'
 import { type ParameterValue, storableText } from '../descriptor/kinds.js'
 import {
   listParameters,
-  maxListed,
   type QueryParameter,
   rowParameters,
   type SentQuery,
+  summaryParameters,
 } from '../descriptor/listParameters.js'
 import { defaultListQuery, type ListQuery } from '../descriptor/listQuery.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
+import { defaultSummaryQuery, type SummaryQuery } from '../descriptor/summary.js'
 import { Violation } from '../descriptor/violations.js'
 import { decodeCursor } from './cursor.js'
 import { type HttpError, type Issue, parametersInvalid } from './errors.js'
@@ -42,19 +43,19 @@ const readParameters = <Q>(
   const pairs = queryParameters(querystring)
   const sent = new Map(pairs)
   let query = preset
-  for (const [name, { parse, isList, apply }] of parameters) {
+  for (const [name, { parse, maxValues, apply }] of parameters) {
     const last = sent.get(name)
     if (last === undefined) continue
-    const inputs = isList ? pairs.getAll(name) : [last]
-    if (inputs.length > maxListed)
-      issues.push(parameterIssue(name, last, new Violation('too_long', inputs.length, { max_length: maxListed })))
+    const inputs = maxValues ? pairs.getAll(name) : [last]
+    if (maxValues && inputs.length > maxValues)
+      issues.push(parameterIssue(name, last, new Violation('too_long', inputs.length, { max_length: maxValues })))
     const values: ParameterValue[] = []
-    for (const input of inputs.slice(0, maxListed)) {
+    for (const input of inputs.slice(0, maxValues)) {
       const value = parse(input)
       if (value instanceof Violation) issues.push(parameterIssue(name, input, value))
       else values.push(value)
     }
-    if (values.length > 0) query = { ...query, ...apply(isList ? values : (values[0] as ParameterValue), query) }
+    if (values.length > 0) query = { ...query, ...apply(maxValues ? values : (values[0] as ParameterValue), query) }
   }
   return { query, sent }
 }
@@ -86,6 +87,19 @@ export const listQueryParser = (resource: Resource, registry?: Registry) => {
     const place = decodeCursor(resource, list, cursor)
     if (typeof place === 'string') throw parametersInvalid([cursorIssue(cursor, place)])
     return { ...list, page: { ...list.page, ...place } }
+  }
+}
+
+/** Makes the parser of the query strings of a summary. */
+export const summaryQueryParser = (resource: Resource) => {
+  const parameters = summaryParameters(resource)
+  const names = [...parameters.keys()]
+  return (querystring: string): SummaryQuery => {
+    const issues: Issue[] = []
+    const { query, sent } = readParameters(parameters, defaultSummaryQuery, querystring, issues)
+    if (querystring.includes('.')) issues.push(...unknownOperators(resource, names, sent))
+    if (issues.length > 0) throw parametersInvalid(issues)
+    return query
   }
 }
 

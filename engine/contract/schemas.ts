@@ -4,6 +4,7 @@ import { clocks } from '../descriptor/clock.js'
 import { jsonTypes, kindOf } from '../descriptor/kinds.js'
 import { schemaNames } from '../descriptor/names.js'
 import { type Field, isMandatory, type Resource, updatableFields, writableFields } from '../descriptor/registry.js'
+import { type Aggregate, aggregatedFields, aggregates, type Group, possibleGroups } from '../descriptor/summary.js'
 import { ruleKeywords, valueSchema } from '../descriptor/valueRules.js'
 import { errorCodes } from './errors.js'
 
@@ -193,6 +194,41 @@ export const expandedSchema = (row: z.ZodType, members: Readonly<Record<string, 
   if (Object.keys(members).length === 0) return row
   const expanded = z.object(members).partial().optional().meta({ description: 'What `expand` names.' })
   return z.intersection(row, z.object({ expanded }))
+}
+
+const groupValue = (resource: Resource, { field: name, part }: Group): z.ZodType => {
+  const field = resource.fields.find((one) => one.name === name) as Field
+  return (part ? z.string() : kindOf(field.kind).row(field)).nullable()
+}
+
+const aggregateValue = (resource: Resource, aggregate: Aggregate, name: string): z.ZodType => {
+  const field = resource.fields.find((one) => one.name === name) as Field
+  if (aggregate === 'min' || aggregate === 'max') return kindOf(field.kind).row(field).nullable()
+  return (field.kind === 'decimal' ? z.string().meta({ format: 'decimal' }) : z.number()).nullable()
+}
+
+/** A page of groups. Each has what the request asks for. */
+export const summarySchema = (resource: Resource) => {
+  const computed = aggregates.flatMap((aggregate): [string, z.ZodType][] => {
+    const names = aggregatedFields(resource, aggregate)
+    const values = names.map((name) => [name, aggregateValue(resource, aggregate, name)])
+    return names.length > 0 ? [[aggregate, z.object(Object.fromEntries(values)).partial().optional()]] : []
+  })
+  const by = possibleGroups(resource).map((group) => [group.name, groupValue(resource, group)])
+  return z.object({
+    data: z.array(
+      z.object({
+        by: z.object(Object.fromEntries(by)).partial(),
+        count: z.int().meta({ description: 'Number of rows of the group.' }),
+        ...Object.fromEntries(computed),
+      }),
+    ),
+    meta: z.object({
+      total: z.int().meta({ description: 'Number of groups.' }),
+      limit: z.int().meta({ description: 'The most groups that are returned.' }),
+      rows: z.int().meta({ description: 'Number of matching rows, over all groups.' }),
+    }),
+  })
 }
 
 export const collectionSchema = (resource: Resource, row: z.ZodType) =>

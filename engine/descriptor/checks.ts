@@ -10,6 +10,7 @@ import { compilePattern, maxPatternLength } from './pattern.js'
 import type { GivenValue } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 import { ruleValue } from './rowRules.js'
+import { aggregates } from './summary.js'
 import { findViolation } from './valueRules.js'
 
 export interface Target {
@@ -31,6 +32,9 @@ export const pathHint = (name: string, targets: readonly Target[]): string => {
 
 /** The columns that every table has on PostgreSQL. */
 const systemColumns = ['cmax', 'cmin', 'ctid', 'tableoid', 'xmax', 'xmin']
+
+/** The names of parameters that only a summary has. */
+const summaryParameters: readonly string[] = ['by', ...aggregates]
 
 export const checkFieldName = (name: string, report: (message: string) => void): void => {
   const lower = name.toLowerCase()
@@ -306,6 +310,10 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
     )
     if (rule.fields.length > 0 && rule.fields.every((name) => names.includes(name))) tryRule(rule, fields, reportRule)
   }
-  for (const [name, spec] of Object.entries(fields))
-    checkField(name, spec, reportAt(report, `field "${name}"`, 'fields', name))
+  for (const [name, spec] of Object.entries(fields)) {
+    const reportField = reportAt(report, `field "${name}"`, 'fields', name)
+    checkField(name, spec, reportField)
+    if (descriptor.summary && summaryParameters.includes(name))
+      reportField('the name is a query parameter of the summary; choose another, or remove summary')
+  }
 }

@@ -91,7 +91,7 @@ const firstSample = 20_000
 
 const nthDay = (n: number): string => new Date(Date.UTC(2026, 0, 1 + n)).toISOString()
 
-const dateGlob = '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]'
+export const dateGlob = '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]'
 
 const parseNumber = (text: string): number | Violation => {
   const value = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text.trim()) ? Number(text) : Number.NaN

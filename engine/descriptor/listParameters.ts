@@ -5,6 +5,15 @@ import { kindOf, kinds, type ParameterValue } from './kinds.js'
 import { defaultListQuery, type ListQuery, possibleConditions, possibleOrders, textKey } from './listQuery.js'
 import { type Operand, type OperatorName, operatorOf } from './operators.js'
 import type { Field, Registry, Resource } from './registry.js'
+import {
+  type Aggregate,
+  aggregatedFields,
+  aggregates,
+  defaultSummaryQuery,
+  maxGroups,
+  possibleGroups,
+  type SummaryQuery,
+} from './summary.js'
 import { ruleKeywords } from './valueRules.js'
 import { isStorable, Violation } from './violations.js'
 
@@ -17,8 +26,8 @@ export interface QueryParameter<Q> {
   /** Undefined if the documents do not have it: no value is valid. */
   readonly schema: z.ZodType | undefined
   parse(input: string): ParameterValue | Violation
-  /** Whether every value of a repeated parameter counts, not only the last. */
-  readonly isList?: boolean
+  /** How many values a repeated parameter may have, if not only the last one counts. */
+  readonly maxValues?: number
   /** What the value changes in the query. */
   apply(value: Operand, query: Q): Partial<Q>
 }
@@ -76,15 +85,23 @@ const oneOf =
   (input: string): string | Violation =>
     expected.includes(input) ? input : new Violation('enum', input, { expected })
 
+/** A parameter that names some of what is expected; without anything, no value is valid. */
+const namesAmong = (expected: readonly string[], description: string, maxValues = maxListed) => ({
+  schema: expected.length > 0 ? z.array(z.enum(expected)).max(maxValues).optional().meta({ description }) : undefined,
+  parse: oneOf(expected),
+  maxValues,
+})
+
+const chosenOf = (expected: readonly string[], value: Operand): string[] =>
+  expected.filter((name) => (value as readonly unknown[]).includes(name))
+
 /** What `expand` of a list names, or of a single row. */
 const expandParameter = (
   expected: readonly string[],
   description: string,
 ): QueryParameter<{ expand?: readonly string[] }> => ({
-  schema: expected.length > 0 ? z.array(z.enum(expected)).max(maxListed).optional().meta({ description }) : undefined,
-  parse: oneOf(expected),
-  isList: true,
-  apply: (value) => ({ expand: expected.filter((name) => (value as readonly unknown[]).includes(name)) }),
+  ...namesAmong(expected, description),
+  apply: (value) => ({ expand: chosenOf(expected, value) }),
 })
 
 /** The parameters of a single row. */
@@ -124,6 +141,18 @@ const conditionSchema = (field: Field, operator: OperatorName): z.ZodType => {
   return schema.optional().meta({ description: `Only rows with ${description(name)}.` })
 }
 
+/** The parameters that say which rows match, the same for every read of many rows. */
+const conditionParameters = (resource: Resource): [string, QueryParameter<Pick<SentQuery, 'where'>>][] =>
+  possibleConditions(resource).map(({ field, operator, parameter }) => [
+    parameter,
+    {
+      schema: conditionSchema(field, operator),
+      parse: conditionParser(field, operator),
+      ...(operatorOf(operator).operand === 'list' && { maxValues: maxListed }),
+      apply: (value, { where }) => ({ where: [...where, { field: field.name, operator, value }] }),
+    },
+  ])
+
 /** The parameters of a list; those that depend on other resources only if the registry is given. */
 export const listParameters = (resource: Resource, registry: Registry = []): ReadonlyMap<string, ListParameter> => {
   const references = expandableFields(resource).map(({ name }) => name)
@@ -132,14 +161,40 @@ export const listParameters = (resource: Resource, registry: Registry = []): Rea
   return new Map([
     ...Object.entries(commonParameters).map(([name, declare]): [string, ListParameter] => [name, declare(resource)]),
     ...(isExpanded ? [['expand', expand] as [string, ListParameter]] : []),
-    ...possibleConditions(resource).map(({ field, operator, parameter }): [string, ListParameter] => [
-      parameter,
-      {
-        schema: conditionSchema(field, operator),
-        parse: conditionParser(field, operator),
-        isList: operatorOf(operator).operand === 'list',
-        apply: (value, { where }) => ({ where: [...where, { field: field.name, operator, value }] }),
-      },
-    ]),
+    ...conditionParameters(resource),
   ])
+}
+
+const aggregateDescriptions: Readonly<Record<Aggregate, string>> = {
+  sum: 'The fields that are summed.',
+  avg: 'The fields whose average is computed.',
+  min: 'The fields whose least value is returned.',
+  max: 'The fields whose greatest value is returned.',
+}
+
+const groupDescription =
+  'What rows are grouped by, up to two: the value of a field, or the year, month or day of a date. Without it, all rows are one group.'
+
+/** The parameters of a summary. */
+export const summaryParameters = (resource: Resource): ReadonlyMap<string, QueryParameter<SummaryQuery>> => {
+  const groups = possibleGroups(resource)
+  const groupNames = groups.map(({ name }) => name)
+  const by: QueryParameter<SummaryQuery> = {
+    ...namesAmong(groupNames, groupDescription, maxGroups),
+    apply: (value) => ({
+      by: [...new Set(value as readonly string[])].flatMap((name) => groups.filter((group) => group.name === name)),
+    }),
+  }
+  const computed = aggregates.map((aggregate): [string, QueryParameter<SummaryQuery>] => {
+    const expected = aggregatedFields(resource, aggregate)
+    const names = namesAmong(expected, aggregateDescriptions[aggregate])
+    return [aggregate, { ...names, apply: (value) => ({ [aggregate]: chosenOf(expected, value) }) }]
+  })
+  const limit: QueryParameter<SummaryQuery> = {
+    ...boundedInteger('The most groups that are returned.', defaultSummaryQuery.limit, 1, 200),
+    apply: (value) => ({ limit: Number(value) }),
+  }
+  const { apply: _, ...search } = commonParameters.q()
+  const q: QueryParameter<SummaryQuery> = { ...search, apply: (text) => ({ search: String(text).trim() }) }
+  return new Map([['by', by], ...computed, ['limit', limit], ['q', q], ...conditionParameters(resource)])
 }

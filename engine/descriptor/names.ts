@@ -36,6 +36,7 @@ export const schemaNames = ({ name }: Pick<Descriptor, 'name'>) => {
 
 export const operationNames = (named: Pick<Descriptor, 'name' | 'plural'>) => ({
   list: `list${pascal(pluralName(named))}`,
+  summary: `summarize${pascal(pluralName(named))}`,
   get: `get${pascal(named.name)}`,
   create: `create${pascal(named.name)}`,
   update: `update${pascal(named.name)}`,

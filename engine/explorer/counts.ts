@@ -1,18 +1,26 @@
-/** Counts the values of fields in a result: of a bounded number of rows, and once for each version of the table. */
+/** Counts the values of fields in a result, by summaries of a bounded number of rows. */
 import { EventEmitter, once } from 'node:events'
-import { LRUCache } from 'lru-cache'
-import { defaultListQuery, type Selection, selectionKey } from '../descriptor/listQuery.js'
+import type { Selection } from '../descriptor/listQuery.js'
 import { type Field, filterFields, type Resource } from '../descriptor/registry.js'
-import type { Caller, Storage, ValueCounts } from '../storage/storage.js'
-import { grouped } from './format.js'
+import type { Group } from '../descriptor/summary.js'
+import type { Caller, Storage, Table } from '../storage/storage.js'
+import { grouped, isMoment } from './format.js'
 
 /** The fields whose ranges can be asked for; they also have a chart. */
 export const rangeFields = ({ fields }: Resource): Field[] => fields.filter((field) => field.range)
 
-/** What is counted, among so many rows at most: of filters the most frequent values, of charts every value. */
+/** What is counted, among so many rows at most: of filters the most frequent values, of charts every value, of times their days. */
 const uses = {
-  filters: { fields: filterFields, maxRows: 100_000, maxValues: 12 },
-  charts: { fields: rangeFields, maxRows: 100_000, maxValues: 10_000 },
+  filters: { fields: filterFields, maxRows: 100_000, maxValues: 12, isByDay: false },
+  charts: { fields: rangeFields, maxRows: 100_000, maxValues: 10_000, isByDay: true },
+}
+
+/** How often values occur among matching rows. */
+export interface ValueCounts {
+  /** How many rows were counted. */
+  readonly rows: number
+  /** The most frequent values of each field, most frequent first; without null and long texts. */
+  readonly values: ReadonlyMap<string, readonly (readonly [value: string, rows: number])[]>
 }
 
 /** The counts of a page's filters; undefined if counting took too long. */
@@ -26,18 +34,42 @@ export interface Counts {
 export const describeCount = ({ isExact }: Counts, rows: number): string =>
   isExact ? grouped(rows) : `> ${grouped(rows)}`
 
-/** How many results have their counts cached, and how many values these have together. */
-const [maxResults, maxCachedValues] = [2_000, 100_000]
+/** Longer values are not shown. */
+const maxValueLength = 400
 
-const cachedValues = ({ result: { counts } }: { result: Counts }): number =>
-  [...(counts?.values.values() ?? [])].reduce((sum, values) => sum + values.length, 1)
+interface Summary {
+  readonly data: readonly { readonly by: Readonly<Record<string, unknown>>; readonly count: number }[]
+  readonly meta: { readonly rows: number }
+}
 
-/** By resource, use and selection; a tag belongs to one version of one table. */
-const known = new LRUCache<string, { tag: string; result: Counts }>({
-  max: maxResults,
-  maxSize: maxCachedValues,
-  sizeCalculation: cachedValues,
-})
+const countValues = async (
+  table: Table,
+  fields: readonly Field[],
+  { where, search }: Selection,
+  { maxRows, maxValues, isByDay }: (typeof uses)[keyof typeof uses],
+  caller: Caller,
+): Promise<ValueCounts> => {
+  const values = new Map<string, [string, number][]>()
+  let rows = 0
+  // One after the other, so that a page does not take all readers.
+  for (const field of fields) {
+    const { name } = field
+    const group: Group =
+      isByDay && isMoment(field) ? { name: `${name}.day`, field: name, part: 'day' } : { name, field: name }
+    const { body } = await table.summary({ where, search, by: [group], limit: maxValues, maxRows }, caller)
+    const { data, meta } = JSON.parse(String(body)) as Summary
+    const counted = data.map(({ by, count }): [unknown, number] => [by[group.name], count])
+    rows = meta.rows
+    values.set(
+      name,
+      counted.flatMap(([value, count]) => {
+        const text = String(value ?? '')
+        return value === null || text.length > maxValueLength ? [] : [[text, count]]
+      }),
+    )
+  }
+  return { rows, values }
+}
 
 /** Bounds the wait: when the time is up, the caller counts as disconnected, so that the storage cancels the work. */
 const withTimeout = async <T>(client: Caller, timeoutMs: number, work: (caller: Caller) => Promise<T>): Promise<T> => {
@@ -59,23 +91,14 @@ const withTimeout = async <T>(client: Caller, timeoutMs: number, work: (caller: 
 
 export const createValueCounter = (storage: Storage, resource: Resource, use: keyof typeof uses) => {
   const table = storage.table(resource)
-  const { fields, maxRows, maxValues } = uses[use]
-  const names = fields(resource).map(({ name }) => name)
-
-  return async ({ where, search }: Selection, total: number, client: Caller, timeoutMs: number): Promise<Counts> => {
-    const selection = { where, search, order: defaultListQuery.order }
-    const key = `${resource.path} ${use} ${selectionKey(selection)}`
-    const tag = await table.tag()
-    const before = known.get(key)
-    if (before?.tag === tag) return before.result
-    const isExact = total <= maxRows
+  const fields = uses[use].fields(resource)
+  return async (selection: Selection, total: number, client: Caller, timeoutMs: number): Promise<Counts> => {
+    const isExact = total <= uses[use].maxRows
     try {
       const counts = await withTimeout(client, timeoutMs, (caller) =>
-        table.valueCounts(selection, names, { maxRows, maxValues }, caller),
+        countValues(table, fields, selection, uses[use], caller),
       )
-      const result = { counts, isExact, total }
-      if (key.length < 1_000) known.set(key, { tag, result })
-      return result
+      return { counts, isExact, total }
     } catch {
       // The page is shown without counts.
       return { counts: undefined, isExact, total }

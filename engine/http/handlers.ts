@@ -2,13 +2,19 @@
 import type { Middleware } from 'koa'
 import * as errors from '../contract/errors.js'
 import { keyReused, replayedHeader } from '../contract/headers.js'
-import { changeIssues, conflictIssue, constraintIssue, expandedCellsIssue } from '../contract/issues.js'
+import {
+  changeIssues,
+  conflictIssue,
+  constraintIssue,
+  expandedCellsIssue,
+  largeGroupsIssue,
+} from '../contract/issues.js'
 import type { Operation, ResourceOperation, WriteOperation } from '../contract/operations.js'
-import { itemIdParser, listQueryParser, rowQueryParser } from '../contract/parameters.js'
+import { itemIdParser, listQueryParser, rowQueryParser, summaryQueryParser } from '../contract/parameters.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import { currentStamps, type Registry, type Resource, type RowId, type RowValues } from '../descriptor/registry.js'
-import { type Storage, Unavailable } from '../storage/storage.js'
+import { GroupsTooLarge, type Storage, Unavailable } from '../storage/storage.js'
 import { type Outcome, rowTag } from '../storage/write.js'
 import { patchTypes, readIdempotencyKey, readJson, writeGuard } from './body.js'
 import { allowedTags, jsonType, sendRow, sendStreamed, sendTagged } from './conditional.js'
@@ -67,13 +73,14 @@ const index = ({ product, registry }: Service): Handler => {
     swagger: '/swagger.json',
     docs: docsPath,
     health: `${basePath}/v1/health`,
-    // Update and delete are only named where they are declared.
-    resources: registry.map(({ name, path, create, update, delete: remove }) => ({
+    // What is not a list, a row or a create is only named where it is declared.
+    resources: registry.map(({ name, path, create, update, delete: remove, summary: isSummarized }) => ({
       name,
       path: `${basePath}/v1/${path}`,
       create,
       ...(update && { update: true }),
       ...(remove && { delete: true }),
+      ...(isSummarized && { summary: true }),
     })),
   }
   return (ctx) => {
@@ -114,6 +121,22 @@ const list = (service: Service, { resource }: ResourceOperation): Handler => {
     setLinks(ctx, resource, query, page.next)
     if ('tag' in page) await sendTagged(ctx, page, jsonType, 'Accept, Accept-Encoding')
     else sendStreamed(ctx, page, service.maxDownloads)
+  }
+}
+
+const summary = ({ storage }: Service, { resource }: ResourceOperation): Handler => {
+  const table = storage.table(resource)
+  const parseQuery = summaryQueryParser(resource)
+  return async (ctx) => {
+    const query = parseQuery(ctx.querystring)
+    ctx.state.parsed = performance.now()
+    const found = await table.summary(query, ctx.res).catch((error: unknown) => {
+      if (!(error instanceof GroupsTooLarge)) throw error
+      throw errors.parametersInvalid([largeGroupsIssue(query.by.map(({ name }) => name))])
+    })
+    ctx.state.queried = performance.now()
+    ctx.state.usedDatabase = true
+    await sendTagged(ctx, found)
   }
 }
 
@@ -264,7 +287,7 @@ const remove = (service: Service, { resource }: ResourceOperation): Handler => {
   }
 }
 
-const handlers = { index, health, list, get, create, update, delete: remove }
+const handlers = { index, health, list, summary, get, create, update, delete: remove }
 
 export const createHandler = (service: Service, operation: Operation): Handler =>
   handlers[operation.kind](service, operation as never)

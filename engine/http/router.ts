@@ -76,8 +76,10 @@ export const createRoutes = (service: Service, operations: readonly Operation[])
     if (path.startsWith('/explore/')) prepare?.(ctx)
     const matched = routers.get(routePrefix(path))?.match(path, method)
     if (!matched) return
-    const [route] = matched.pathAndMethod
-    if (!route) return handleOtherMethods(ctx, matched.path)
+    // The first path that matches is the only one: `/summary` is no id of a row.
+    const routes = matched.path.filter((route) => route.path === matched.path[0]?.path)
+    const route = matched.pathAndMethod.find((one) => routes.includes(one))
+    if (!route) return handleOtherMethods(ctx, routes)
     // Under the names that @koa/router gives them, because tracing tools read these.
     ctx['_matchedRoute'] = route.path
     ctx['_matchedRouteName'] = route.name

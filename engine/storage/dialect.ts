@@ -49,6 +49,11 @@ export interface Dialect {
   readonly jsonArray: string
   /** A text as bytes, if the driver returns these faster. */
   bytes(text: string): string
+  /** The exact sum of integers, or of decimals with some places, as one or more sums that each can be added up; and the sum of these. */
+  exactSums(value: string, places?: number): readonly string[]
+  readSum(sums: readonly bigint[]): bigint
+  /** The condition that a text begins with a date. */
+  beginsWithDate(text: string): string
   /** Follows a query whose row is about to be changed. */
   readonly forUpdate: string
 }

@@ -15,10 +15,12 @@ import {
 } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
 import { idField } from '../descriptor/registry.js'
+import type { SummaryQuery } from '../descriptor/summary.js'
 import { buildOnce, compile, parameter, type Statement, sqlTag } from './bindings.js'
 import type { Dialect, Source } from './dialect.js'
 import { largePageBytes } from './parts.js'
 import { findField, quoted } from './schema.js'
+import { summaryKey, summaryQuery } from './summary.js'
 
 /** How the rows of a list are found. */
 export interface Plan extends Selection {
@@ -80,9 +82,6 @@ export const maxProbed = 2_000
 
 /** Excerpts of texts have this many characters. */
 const excerptLength = 200
-
-/** The longest text among the values that are counted, in bytes. */
-const maxValueBytes = 400
 
 /** What finds the matches: the index of a condition, by its place in `Plan.where`, or that of the search. */
 export type Driver = number | 'search' | undefined
@@ -330,26 +329,15 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       select (select json from _lines), (select ${ids} from _sized where id not in (select id from _part))`
   }
 
-  const served = (name: string): string => servedValue(dialect.columnOf(findField(resource, name)), quoted(name))
-  /** The most frequent values among the first `$rows` matches, as rows of field, value and count; first the number of rows. */
-  const valueCounts = (plan: Plan, driver: Driver, fields: readonly string[]): Knex.Raw => {
-    const short = (name: string) =>
-      kindOf(findField(resource, name).kind).isText
-        ? `case when octet_length(${quoted(name)}) <= ${maxValueBytes} then ${served(name)} end`
-        : served(name)
-    const columns = Object.fromEntries(fields.map((name) => [`_${name}`, short(name)]))
-    const counts = fields.map((name) => {
-      const value = quoted(`_${name}`)
-      return sql`select * from (select '${name}', cast(${value} as text), count(*) from _rows
-        where ${value} is not null group by ${value} order by 3 desc, 2 limit ${integer('values')}) as _values`
-    })
-    const all = sql.join(
-      [sql`select cast(null as text), cast(null as text), count(*) from _rows`, ...counts],
-      ' union all ',
-    )
-    // Of all rows those with the first ids, not those with the first values of some index.
-    const rows = matches(plan, driver, columns, plan.strategy === 'all' ? ' order by id' : undefined)
-    return sql`with _rows as materialized (${rows} limit ${integer('rows')}) ${all}`
+  /** A summary of the matches, or of the first `$rows` of them. */
+  const summary = (plan: Plan, driver: Driver, query: SummaryQuery): Knex.Raw => {
+    const rows = (columns: Columns): Knex.Raw => {
+      if (query.maxRows === undefined) return matches(plan, driver, columns)
+      // Of all rows those with the first ids, not those with the first values of some index.
+      const order = plan.strategy === 'all' ? ' order by id' : undefined
+      return sql`${matches(plan, driver, columns, order)} limit ${integer('rows')}`
+    }
+    return summaryQuery(dialect, resource, query, state ?? 'select null as version', rows, integer('limit'))
   }
   const excerpts = (fields: readonly string[]): Knex.Raw => {
     const values = fields.map((name) => {
@@ -409,8 +397,10 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     ids: (plan: Plan, driver: Driver, after: Position | undefined) =>
       once(`ids ${planKey(plan, driver, after)}`, () => nextIds(plan, driver, after)),
     part: (order: Order) => once(`part ${orderName(order)}`, () => part(order)),
-    valueCounts: (plan: Plan, driver: Driver, fields: readonly string[]) =>
-      once(`values ${planKey(plan, driver)} ${fields}`, () => valueCounts(plan, driver, fields)),
+    summary: (plan: Plan, driver: Driver, query: SummaryQuery) =>
+      once(`summary ${planKey(plan, driver)} ${summaryKey(query)} ${query.maxRows === undefined}`, () =>
+        summary(plan, driver, query),
+      ),
     excerpts: (fields: readonly string[]) => once(`excerpts ${fields}`, () => excerpts(fields)),
   }
 }

@@ -2,22 +2,9 @@
 import type { KindSpec } from '../descriptor/kinds.js'
 import type { ListQuery, Position, Selection } from '../descriptor/listQuery.js'
 import { managedResources, type Registry, type Resource, type RowId, type RowValues } from '../descriptor/registry.js'
+import type { SummaryQuery } from '../descriptor/summary.js'
 import type { Referenced } from './referencing.js'
 import type { Conflict, Outcome, Write } from './write.js'
-
-/** How often values occur among matching rows. */
-export interface ValueCounts {
-  /** How many rows were counted. */
-  readonly rows: number
-  /** The most frequent values of each field, most frequent first; without null and long texts. */
-  readonly values: ReadonlyMap<string, readonly (readonly [value: string, rows: number])[]>
-}
-
-export interface CountSize {
-  /** How many rows are counted, at most. */
-  readonly maxRows: number
-  readonly maxValues: number
-}
 
 /** A JSON response body as the database wrote it, with the tag of the table's version it was read from. */
 export interface CachedBody {
@@ -47,8 +34,6 @@ export interface Caller {
 export type RowFormat = 'json' | 'csv'
 
 export interface Table {
-  /** Changes with every change to the table, whoever made it; the same in every process. */
-  tag(): Promise<string>
   /** The page, as JSON with its meta. */
   list(query: ListQuery, caller?: Caller): Promise<CachedBody | StreamedBody>
   /**
@@ -56,8 +41,8 @@ export interface Table {
    * was when its part was read.
    */
   stream(selection: Selection, caller?: Caller, format?: RowFormat): AsyncIterable<Uint8Array>
-  /** The most frequent values of some fields among the matching rows, or among the first of them. */
-  valueCounts(selection: Selection, fields: readonly string[], size: CountSize, caller?: Caller): Promise<ValueCounts>
+  /** The groups of matching rows with the most rows, as JSON with its meta. */
+  summary(query: SummaryQuery, caller?: Caller): Promise<CachedBody>
   /** Some fields of the rows with these ids, long texts truncated. */
   excerpts(ids: readonly RowId[], fields: readonly string[]): Promise<readonly RowValues[]>
   /** The row with this id, where there is one; its tag is its own. */
@@ -183,6 +168,11 @@ export class Busy extends Unavailable {
     super(message)
     this.retryAfterMs = retryAfterMs
   }
+}
+
+/** The values that rows are grouped by are too large for a response. */
+export class GroupsTooLarge extends Error {
+  override readonly name = 'GroupsTooLarge'
 }
 
 /** The database does not let this service write. The message is for the log. */

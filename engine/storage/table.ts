@@ -1,7 +1,13 @@
 /** Reads and writes of one resource on any database: version → cache → plan → statement → body. */
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { ParameterValue } from '../descriptor/kinds.js'
-import { type Condition, type ListQuery, type Position, selectionKey } from '../descriptor/listQuery.js'
+import {
+  type Condition,
+  defaultListQuery,
+  type ListQuery,
+  type Position,
+  selectionKey,
+} from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
 import {
   idField,
@@ -34,6 +40,7 @@ import type { ResponseCache } from './responseCache.js'
 import { boundValue, findField, readValue, resourceAt } from './schema.js'
 import { singleFlight } from './singleFlight.js'
 import type { CachedBody, Caller, Table } from './storage.js'
+import { summaryBody, summaryKey } from './summary.js'
 import { elapsed, type Trace } from './trace.js'
 import { rowTag, type WriteOptions, type WritePlanner, writePlanner } from './write.js'
 
@@ -54,10 +61,10 @@ const withOwnTag = (body: Buffer): CachedBody => {
 
 const toIds = (json: Cell | undefined): string[] => JSON.parse(String(json ?? '[]')) ?? []
 
+type Versioned = CachedBody & { readonly version: string }
+
 /** A page; of one that is too large to be read at once the ids of its rows, and the JSON after them. */
-type Page =
-  | (CachedBody & { readonly version: string })
-  | { readonly ids: readonly string[]; readonly tail: string; readonly next: Position | undefined }
+type Page = Versioned | { readonly ids: readonly string[]; readonly tail: string; readonly next: Position | undefined }
 
 const resourceTable = (
   dialect: Dialect,
@@ -81,8 +88,13 @@ const resourceTable = (
   /** Integer ids are bound as integers, all others as text. */
   const boundId = (id: RowId): unknown => (idKind === 'integer' ? BigInt(id) : source.bindId ? source.bindId(id) : id)
   // Nothing tells whether a table without a version has changed, so nothing that was read before is used again.
-  const version = async (): Promise<string> => (await runner.version?.()) ?? randomUUID()
+  const version = async (): Promise<string | null> => (await runner.version?.()) ?? null
   const tagOf = (found: string): string => `${shape}${found}`
+  /** A body with the tag of the version that it was read from, or of its own without one. */
+  const versioned = (found: Cell, body: Buffer): Versioned =>
+    found === null
+      ? { version: '', tag: rowTag(body), body }
+      : { version: String(found), tag: tagOf(String(found)), body }
 
   const boundOperand = ({ field, operator, value }: Condition): unknown => {
     if (operatorOf(operator).operand === 'boolean') return value
@@ -176,13 +188,27 @@ const resourceTable = (
     const tail = `],"meta":{"total":${total},"limit":${limit},"offset":${offset}}}`
     if (ids) return { ids: toIds(ids), tail, next }
     const body = Buffer.concat([Buffer.from(pageHead), toBuffer(json), Buffer.from(tail)])
-    if (readVersion === null) return { version: '', tag: rowTag(body), body, next }
-    return { version: String(readVersion), tag: tagOf(String(readVersion)), body, next }
+    return { ...versioned(readVersion as Cell, body), next }
+  }
+
+  /** Runs a read, or takes the result of the same one that runs already. */
+  const shared = async <T extends Page>(
+    key: string,
+    caller: Caller | undefined,
+    read: () => Promise<T>,
+  ): Promise<T> => {
+    if (!runner.version) return read()
+    const isCurrent = async () => {
+      const now = await version()
+      return (found: Page) => 'version' in found && found.version === now
+    }
+    return (await share(key, caller, read, isCurrent)) as T
   }
 
   const cached = async (operation: string, key: string): Promise<CachedBody | undefined> => {
+    if (!runner.version) return undefined
     const entry = cache.get(key)
-    const isHit = entry !== undefined && entry.tag === tagOf(await version())
+    const isHit = entry !== undefined && entry.tag === tagOf(String(await version()))
     cache.count(isHit)
     if (!isHit) return undefined
     trace?.(operation, { resource: path, cache: 'hit' })
@@ -198,26 +224,16 @@ const resourceTable = (
   }
 
   return {
-    tag: async () => tagOf(await version()),
     async list(query, caller) {
       const key = `${shape}${path}?${listKey(query)}`
-      const entry = runner.version && (await cached('list', key))
+      const entry = await cached('list', key)
       if (entry) return entry
       const plan = planRead(query, isIndexed)
       const { strategy, where } = plan
-      if (strategy === 'nothing') {
-        const body = emptyPage(query.page)
-        return { tag: runner.version ? tagOf(await version()) : rowTag(body), body }
-      }
-      const read = () => readPage(plan, query.page, caller)
+      if (strategy === 'nothing') return versioned(await version(), emptyPage(query.page))
       const filters = where.map(({ field }) => field)
       const page = await timed('list', { cache: runner.version ? 'miss' : 'none', plan: strategy, filters }, () =>
-        runner.version
-          ? share(key, caller, read, async () => {
-              const now = await version()
-              return (found) => 'version' in found && found.version === now
-            })
-          : read(),
+        shared(key, caller, () => readPage(plan, query.page, caller)),
       )
       if ('ids' in page) {
         const rows = rowsInParts(page.ids, readPart(plan, caller))
@@ -243,19 +259,28 @@ const resourceTable = (
         after = Number(count) === maxIds ? toPosition(plan, lastId, lastKey) : undefined
       } while (after)
     },
-    async valueCounts(selection, fields, { maxRows, maxValues }, caller) {
+    async summary(query, caller) {
+      const selection = { where: query.where, search: query.search, order: defaultListQuery.order }
+      const { limit, maxRows } = query
+      const key = `${shape}${path}/summary?${limit}&${maxRows ?? ''}&${summaryKey(query)}&${selectionKey(selection)}`
+      const entry = await cached('summary', key)
+      if (entry) return entry
       const plan = planRead(selection, isIndexed)
-      if (plan.strategy === 'nothing' || fields.length === 0) return { rows: 0, values: new Map() }
-      const driver = await chooseDriver(plan)
-      const given = { ...boundValues(plan), rows: maxRows, values: maxValues }
-      const [total, ...counts] = await runner.read(
-        statements.valueCounts(plan, driver, fields),
-        given,
-        purpose(plan, driver, caller),
-      )
-      const values = new Map(fields.map((name) => [name, [] as [string, number][]]))
-      for (const [name, value, count] of counts) values.get(String(name))?.push([String(value), Number(count)])
-      return { rows: Number(total?.[2]), values }
+      const { strategy } = plan
+      const body = (rows: readonly (readonly Cell[])[]) => summaryBody(dialect, resource, query, rows)
+      if (strategy === 'nothing') return versioned(await version(), body([]))
+      const read = async () => {
+        const driver = await chooseDriver(plan)
+        const values = { ...boundValues(plan), limit, rows: maxRows }
+        const statement = statements.summary(plan, driver, query)
+        // The groups decide how long it takes, too.
+        const timing = { ...purpose(plan, driver, caller), values: key }
+        const rows = await runner.read(statement, values, timing)
+        return versioned(rows[0]?.[0] ?? null, body(rows))
+      }
+      const found = await timed('summary', { plan: strategy }, () => shared(key, caller, read))
+      if (runner.version) cache.storeOnSecondRequest(key, found)
+      return found
     },
     async excerpts(ids, fields) {
       const rows = await runner.read(
@@ -270,7 +295,7 @@ const resourceTable = (
     },
     async get(id, caller) {
       const key = `${shape}${path}/${id}`
-      const entry = runner.version && (await cached('get', key))
+      const entry = await cached('get', key)
       if (entry) return withOwnTag(entry.body)
       const [row] = await timed('get', { cache: 'miss' }, () =>
         runner.read(statements.row, { id: boundId(id) }, { caller, isShort: true }),

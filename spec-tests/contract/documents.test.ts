@@ -82,9 +82,10 @@ test('versions and base paths', () => {
 })
 
 test('the operations are a list and a get of each resource, and the writes that it allows', () => {
-  const expected = registry.flatMap(({ path, create, update, delete: canDelete }) => [
+  const expected = registry.flatMap(({ path, create, update, delete: canDelete, summary }) => [
     `get /v1/${path}`,
     `get /v1/${path}/{item_id}`,
+    ...(summary ? [`get /v1/${path}/summary`] : []),
     ...(create ? [`post /v1/${path}`] : []),
     ...(update ? [`patch /v1/${path}/{item_id}`] : []),
     ...(canDelete ? [`delete /v1/${path}/{item_id}`] : []),
@@ -128,7 +129,7 @@ for (const [name, operation] of operations) {
       assert.not.match(JSON.stringify(headers), /"(?:default|examples?|x-example)":/)
       for (const [status, { headers: sent }] of Object.entries<Described>(responses)) {
         const expected = response[status] ?? errorHeaders[status] ?? []
-        const isList = method === 'get' && !isSystem && !name.endsWith('}')
+        const isList = method === 'get' && !isSystem && !/(?:}|\/summary)$/.test(name)
         const links = status === '200' && isList ? ['Link'] : []
         assert.equal(Object.keys(sent), [...expected, ...links, 'X-Request-Id'], status)
       }

@@ -132,13 +132,14 @@ for (const resource of testedResources) {
 
   test(`${resource.path}: filters have their most frequent values with exact counts, as links`, async () => {
     const { text: html } = await sendToTested(`/explore/${resource.path}/filters`)
-    for (const { name } of filterFields(resource)) {
+    for (const { name, kind } of filterFields(resource)) {
+      const isNumber = ['integer', 'number', 'decimal'].includes(kind)
       const counts = new Map<string, number>()
       for (const row of resource.demo) {
         const value = row[name] ?? null
         if (value !== null) counts.set(String(value), (counts.get(String(value)) ?? 0) + 1)
       }
-      const [most] = [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))
+      const [most] = [...counts].sort(([a, n], [b, m]) => m - n || (isNumber ? Number(a) - Number(b) : a < b ? -1 : 1))
       if (!most) continue
       const link = `/explore/${resource.path}?${new URLSearchParams([[name, most[0]]])}`.replaceAll('&', '&amp;')
       const item = html.slice(html.indexOf(`<a href="${link}"`)).split('</a>')[0] ?? ''

@@ -3,7 +3,7 @@ import { text } from '../../engine/descriptor/index.js'
 import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
-import { listQuery } from './listQuery.js'
+import { listQuery, tableTag } from './listQuery.js'
 import type { Fields } from './members.js'
 import { resourceIn } from './registryFrom.js'
 
@@ -24,7 +24,7 @@ export const startOnce = async (
     const table = storage.table(registry[0] as Resource)
     const body = String((await table.list(listQuery({ q, offset }))).body)
     const { data, meta } = JSON.parse(body) as { data: RowValues[]; meta: { total: number } }
-    return { warnings, body, ids: data.map(({ id }) => id), total: meta.total, tag: await table.tag() }
+    return { warnings, body, ids: data.map(({ id }) => id), total: meta.total, tag: await tableTag(table) }
   } finally {
     await storage.close()
   }

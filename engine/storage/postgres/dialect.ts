@@ -70,6 +70,10 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
   },
   jsonArray: 'json_agg',
   bytes: (text) => text,
+  // With all its places, whatever the column has.
+  exactSums: (value, places = 0) => [`round(sum(${value}), ${places})`],
+  readSum: ([sum = 0n]) => sum,
+  beginsWithDate: (text) => `${text} ~ '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])'`,
   forUpdate: ' for update',
 })
 

@@ -1,4 +1,6 @@
 /** What SQLite says differently. */
+
+import { dateGlob } from '../../descriptor/kinds.js'
 import type { Field, Resource } from '../../descriptor/registry.js'
 import { idField, searchedFields } from '../../descriptor/registry.js'
 import { compile, parameter } from '../bindings.js'
@@ -70,6 +72,11 @@ export const sqliteDialect: Dialect = {
   searchValues: searchParameters,
   jsonArray: 'json_group_array',
   bytes: (text) => `cast(${text} as blob)`,
+  // The upper and the lower 32 bits: sum() fails beyond 2^63.
+  exactSums: (value) => [`sum(${value} >> 32)`, `sum(${value} & 4294967295)`],
+  readSum: ([upper = 0n, lower = 0n]) => upper * 2n ** 32n + lower,
+  beginsWithDate: (text) =>
+    `${text} glob '${dateGlob}*' and substr(${text}, 6, 2) between '01' and '12' and substr(${text}, 9, 2) between '01' and '31'`,
   forUpdate: '',
 }
 

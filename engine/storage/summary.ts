@@ -1,0 +1,194 @@
+/** A summary as SQL, and its response. Rows are grouped by what is stored, which an index may have in order, and then by what is served. */
+import type { Knex } from 'knex'
+import { fromUnits, toUnits } from '../descriptor/decimals.js'
+import { servedValue } from '../descriptor/kinds.js'
+import type { Field, Resource } from '../descriptor/registry.js'
+import { type Aggregate, aggregates, dateParts, type Group, type SummaryQuery } from '../descriptor/summary.js'
+import { sqlTag } from './bindings.js'
+import type { Cell, Dialect } from './dialect.js'
+import { largePageBytes } from './parts.js'
+import { findField, quoted, readValue } from './schema.js'
+import { GroupsTooLarge } from './storage.js'
+
+/** Keeps the sum of a million of the largest doubles finite; a power of two, so that nothing is rounded. */
+const scale = 2 ** -64
+
+/** What the SQL of a summary depends on, beside the rows that are summarised. */
+export const summaryKey = (query: SummaryQuery): string =>
+  JSON.stringify([query.by.map(({ name }) => name), aggregates.map((aggregate) => query[aggregate] ?? [])])
+
+const isExact = ({ kind }: Field): boolean => kind === 'integer' || kind === 'decimal'
+
+/** A value that is computed of the rows of a group: as SQL of the rows, and how those of several groups make that of all. */
+interface Part {
+  readonly sql: string
+  readonly of: 'sum' | 'min' | 'max'
+  /** The column that has it, in the form which the kind of the field reads. */
+  read?(column: string): string
+}
+
+/** What is computed of a field, each once: its least and greatest value, its sum, and how many values there are. */
+const partsOf = (dialect: Dialect, field: Field, aggregate: Aggregate): Part[] => {
+  const { json: _, ...column } = dialect.columnOf(field)
+  const value = servedValue(column, quoted(field.name))
+  if (aggregate === 'min' || aggregate === 'max')
+    return [
+      {
+        sql: `${aggregate}(${dialect.sortKey(field)})`,
+        of: aggregate,
+        read: (column) => dialect.keyText(field, column),
+      },
+    ]
+  const sums = isExact(field)
+    ? dialect.exactSums(value, field.places)
+    : [`sum(cast(${value} as double precision) * cast(${scale} as double precision))`]
+  return [...sums, `count(${value})`].map((sql) => ({ sql, of: 'sum' }))
+}
+
+/** The aggregates of a query, each with its field and its parts. */
+const aggregatesOf = (dialect: Dialect, resource: Resource, query: SummaryQuery) =>
+  aggregates.flatMap((aggregate) =>
+    (query[aggregate] ?? []).map((name) => {
+      const field = findField(resource, name)
+      return { aggregate, field, parts: partsOf(dialect, field, aggregate) }
+    }),
+  )
+
+/** A stored value as the driver reads it. */
+const readable = (dialect: Dialect, field: Field, column: string): string =>
+  servedValue({ ...dialect.columnOf(field), json: (value) => dialect.keyText(field, value) }, column)
+
+/** What is served of a group: the value of the field, or a part of its date; and what groups are ordered by. */
+const servedGroup = (dialect: Dialect, resource: Resource, { field: name, part }: Group, stored: string) => {
+  const field = findField(resource, name)
+  if (!part) return { value: readable(dialect, field, stored), key: dialect.sortKey({ ...field, name: stored }) }
+  const text = dialect.keyText(field, stored)
+  const begins = `substr(${text}, 1, ${dateParts[part]})`
+  const value = field.format ? `case when ${dialect.beginsWithDate(text)} then ${begins} end` : begins
+  return { value, key: value }
+}
+
+/**
+ * The groups with the most rows, each with: version, number of groups, number of rows, whether the values are too large to be
+ * returned, rows of the group, its values, its aggregates. Without any group, one row that has only the first three.
+ */
+export const summaryQuery = (
+  dialect: Dialect,
+  resource: Resource,
+  query: SummaryQuery,
+  version: string,
+  rows: (columns: Readonly<Record<string, string>>) => Knex.Raw,
+  limit: Knex.Raw,
+): Knex.Raw => {
+  const sql = sqlTag(dialect.knex)
+  const computed = aggregatesOf(dialect, resource, query)
+  const parts = computed.flatMap((one) => one.parts)
+  const names = new Set([...query.by.map(({ field }) => field), ...computed.map(({ field }) => field.name)])
+  const stored = query.by.map(({ field: name, part }) => {
+    const field = findField(resource, name)
+    const key = part ? dialect.sortKey(field) : quoted(name)
+    // In the order of an index, every row with other columns would be looked up.
+    return names.size > 1 ? dialect.withoutIndex(key) : key
+  })
+  const groups = query.by.map((group, n) => servedGroup(dialect, resource, group, `_s${n}`))
+  const list = (...items: readonly string[][]) => items.flat().join(', ')
+  const groupBy = (items: readonly string[]) => (items.length > 0 ? ` group by ${list([...items])}` : '')
+  const inner = list(
+    stored.map((one, n) => `${one} as _s${n}`),
+    ['count(*) as _n'],
+    parts.map((part, n) => `${part.sql} as _p${n}`),
+  )
+  const outer = list(
+    groups.map(({ value, key }, n) => `${value} as _b${n}, ${key} as _k${n}`),
+    ['sum(_n) as _n'],
+    parts.map((part, n) => `${part.of}(_p${n}) as _p${n}`),
+  )
+  const order = list(
+    ['_n desc'],
+    groups.map((_, n) => `_k${n} asc nulls first, _b${n}`),
+  )
+  const size = ['0', ...groups.map((_, n) => `coalesce(octet_length(cast(_b${n} as text)), 0)`)].join(' + ')
+  const isLarge = `(select coalesce(sum(${size}), 0) > ${largePageBytes} from _shown)`
+  const shown = list(
+    ['_n'],
+    groups.map((_, n) => `case when not ${isLarge} then _b${n} end`),
+    parts.map(({ read }, n) => read?.(`_p${n}`) ?? `_p${n}`),
+  )
+  const selected = Object.fromEntries([...names].map((name) => [name, quoted(name)]))
+  return sql`with _stored as (select ${inner} from (${rows({ ...selected, _one: '1' })}) as _t${groupBy(stored.map((_, n) => `_s${n}`))}),
+    _groups as materialized (select ${outer} from _stored${groupBy(groups.map((_, n) => `_b${n}, _k${n}`))}),
+    _shown as materialized (select * from _groups order by ${order} limit ${limit})
+    select _v.version, (select count(*) from _groups), (select sum(_n) from _groups), case when ${isLarge} then 1 else 0 end,
+      ${shown}
+    from (${version}) as _v left join _shown on true order by ${order}`
+}
+
+const jsonOf = (value: unknown): string => (typeof value === 'bigint' ? String(value) : JSON.stringify(value ?? null))
+
+/** A quotient of integers, rounded half away from zero. */
+const rounded = (units: bigint, count: bigint): bigint => {
+  const twice = (units < 0n ? -units : units) * 2n + count
+  const quotient = twice / (2n * count)
+  return units < 0n ? -quotient : quotient
+}
+
+/** The value of an aggregate, as JSON. */
+const aggregateJson = (
+  dialect: Dialect,
+  field: Field,
+  aggregate: Aggregate,
+  cells: readonly (Cell | undefined)[],
+): string => {
+  const [first = null] = cells
+  if (first === null) return 'null'
+  if (aggregate === 'min' || aggregate === 'max') return jsonOf(readValue(dialect.columnOf(field), first))
+  const count = BigInt(String(cells.at(-1)))
+  const sums = cells.slice(0, -1)
+  const { places = 0, kind } = field
+  if (!isExact(field)) {
+    const sum = Number(first)
+    const value = aggregate === 'sum' ? sum / scale : sum / Number(count) / scale
+    return jsonOf(Number.isFinite(value) ? value : null)
+  }
+  const units = dialect.readSum(sums.map((cell) => toUnits(String(cell))))
+  if (kind === 'integer') return jsonOf(aggregate === 'sum' ? Number(units) : Number(units) / Number(count))
+  const text =
+    aggregate === 'sum' ? fromUnits(units, { places }) : fromUnits(rounded(units * 100n, count), { places: places + 2 })
+  return jsonOf(text)
+}
+
+const member = (name: string, members: readonly string[]): string => `${JSON.stringify(name)}:{${members.join(',')}}`
+
+/** The group of all rows where there is none. */
+const emptyGroup: readonly Cell[] = [null, 1, 0, 0, 0]
+
+/** The response, of what the statement returned. */
+export const summaryBody = (
+  dialect: Dialect,
+  resource: Resource,
+  query: SummaryQuery,
+  rows: readonly (readonly Cell[])[],
+): Buffer => {
+  const found = rows.length === 0 && query.by.length === 0 ? [emptyGroup] : rows
+  const [, total = 0, all = 0, isLarge = 0] = found[0] ?? []
+  if (Number(isLarge) === 1)
+    throw new GroupsTooLarge(`the values of a page of groups have more than ${largePageBytes} bytes`)
+  const computed = aggregatesOf(dialect, resource, query)
+  const data = found.flatMap(([, , , , count = null, ...cells]) => {
+    if (count === null) return []
+    const by = query.by.map(({ name, field, part }, n) => {
+      const cell = cells[n] ?? null
+      const value = part ? cell : readValue(dialect.columnOf(findField(resource, field)), cell)
+      return `${JSON.stringify(name)}:${jsonOf(value)}`
+    })
+    let at = query.by.length
+    const members = new Map<string, string[]>()
+    for (const { aggregate, field, parts } of computed) {
+      const json = aggregateJson(dialect, field, aggregate, cells.slice(at, at + parts.length))
+      members.set(aggregate, [...(members.get(aggregate) ?? []), `${JSON.stringify(field.name)}:${json}`])
+      at += parts.length
+    }
+    return `{${[member('by', by), `"count":${count}`, ...[...members].map(([name, values]) => member(name, values))].join(',')}}`
+  })
+  return Buffer.from(`{"data":[${data.join(',')}],"meta":{"total":${total},"limit":${query.limit},"rows":${all ?? 0}}}`)
+}
