@@ -26,8 +26,10 @@ export const errorCodes = {
 export interface Issue {
   readonly type: string
   /** `body`, `query`, `path` or `header`, and the name. */
-  readonly loc: readonly string[]
+  readonly loc: readonly (string | number)[]
   readonly msg: string
+  /** Where the row of an import begins, from 1. */
+  readonly line?: number
   readonly input?: string
   readonly ctx?: Readonly<Record<string, unknown>>
 }
@@ -158,6 +160,9 @@ export const referenced = (
 export const payloadTooLarge = (limit: number): HttpError =>
   httpError(413, 'payload_too_large', `The body exceeds the limit of ${limit} bytes.`)
 
+export const tooManyRows = (limit: number): HttpError =>
+  httpError(413, 'payload_too_large', `The body has more than ${limit} rows; send them in several requests.`)
+
 /** Where no keys can be stored, a retry would not be recognised. */
 export const keysNotSupported = (): HttpError =>
   httpError(
@@ -171,10 +176,13 @@ export const internalError = (): HttpError =>
 
 export const maxIssues = 100
 
-export const bodyInvalid = (issues: readonly Issue[]): HttpError => {
+/** The issues of a body, or the first of so many. */
+export const bodyInvalid = (issues: readonly Issue[], total?: number): HttpError => {
   const first = issues[0]?.msg ?? 'The body is invalid.'
-  const message = issues.length > 1 ? `${first} ${issues.length} errors; see error.details.issues.` : first
-  return httpError(422, 'validation_error', message, {}, { issues: issues.slice(0, maxIssues) })
+  const count = total ?? issues.length
+  const message = count > 1 ? `${first} ${count} errors; see error.details.issues.` : first
+  const details = { issues: issues.slice(0, maxIssues), ...(total !== undefined && { total }) }
+  return httpError(422, 'validation_error', message, {}, details)
 }
 
 export const parametersInvalid = (detail: readonly Issue[]): HttpError =>

@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { kindOf } from '../descriptor/kinds.js'
 import { didYouMean, nearest } from '../descriptor/nearest.js'
-import type { Field, Registry, Resource, RowValues } from '../descriptor/registry.js'
+import type { Field, Registry, Resource, RowValues, Value } from '../descriptor/registry.js'
 import { brokenRules, wrongSteps } from '../descriptor/rowRules.js'
 import { jsonNoun, shorten, Violation, zodViolation } from '../descriptor/violations.js'
 import type { Issue } from './errors.js'
@@ -96,6 +96,10 @@ export const conflictIssue = (
   const within = unique?.length ? ` for the same ${unique.join(' and ')}` : ''
   return bodyIssue(type, `${name} must be unique; another row already has this value${within}.`, name)
 }
+
+/** The issue for a row of an import that is to be changed, but is not there. */
+export const missingRowIssue = ({ name }: Resource, id: Value): Issue =>
+  bodyIssue('reference', `There is no ${name.toLowerCase()} with id ${JSON.stringify(id)}, and ids are assigned.`, 'id')
 
 export const queryIssue = (type: string, name: string, msg: string, input: string, place = 'query'): Issue => ({
   type,

@@ -12,15 +12,17 @@ import * as errors from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
 import { formats } from './formats.js'
 import { keyReused, type ResponseHeader, requestHeaders, responseHeaders } from './headers.js'
+import { importQuerySchema } from './importParameters.js'
 import { itemIdIssue, parameterIssue } from './issues.js'
 import { itemIdSchema, querySchema } from './parameters.js'
-import { type BodyReader, bodyLimit, createBodyReader, updateBodyReader } from './rowBody.js'
+import { type BodyReader, bodyLimit, createBodyReader, importLimit, updateBodyReader } from './rowBody.js'
 import {
   collectionSchema,
   createSchema,
   errorSchema,
   expandedSchema,
   healthSchema,
+  importSchema,
   indexSchema,
   parameterErrorSchema,
   rowSchema,
@@ -52,7 +54,13 @@ export interface WriteOperation extends ResourceOperation {
   readonly readBody: BodyReader
 }
 
-export type Operation = SystemOperation | ResourceOperation | WriteOperation
+export interface ImportOperation extends ResourceOperation {
+  readonly readCreate: BodyReader
+  /** Undefined if rows cannot be changed. */
+  readonly readUpdate?: BodyReader
+}
+
+export type Operation = SystemOperation | ResourceOperation | WriteOperation | ImportOperation
 
 const json = (schema: z.ZodType, example?: unknown) => ({ 'application/json': { schema, example } })
 
@@ -136,6 +144,7 @@ const formatSentences = Object.entries(formats).map(([name, { description }]) =>
 /** What follows the path of a resource in the path of an operation. */
 const suffixes: Partial<Record<ResourceOperation['kind'], string>> = {
   summary: '/summary',
+  import: '/import',
   get: '/{item_id}',
   update: '/{item_id}',
   delete: '/{item_id}',
@@ -272,6 +281,55 @@ const create = (registry: Registry, resource: Resource, row: z.ZodType): WriteOp
   return { ...described, readBody }
 }
 
+const importRows = (registry: Registry, resource: Resource): ImportOperation => {
+  const plural = resource.plural.toLowerCase()
+  const schema = createSchema(resource)
+  const example = createExample(registry, resource)
+  const readCreate = createBodyReader(resource, schema)
+  const { issues } = readCreate({ ...example, not_a_field: 1 })
+  const rows = issues.map(({ loc: [place, ...rest], ...issue }) => ({ ...issue, loc: [place as string, 0, ...rest] }))
+  const text = (description: string) => ({ schema: z.string().meta({ description }) })
+  const isChanged = updatableFields(resource).length > 0
+  const described = operationOn(resource, 'import', 'post', {
+    summary: `Import ${plural}`,
+    description: `Creates up to 10,000 ${plural} at once${isChanged ? ', or changes those that `match` finds' : ''}: all of them, or none. Requires the write token.`,
+    request: {
+      query: importQuerySchema(resource),
+      headers: resource.existing ? requestHeaders.system : requestHeaders.create,
+      body: {
+        required: true,
+        content: {
+          ...json(z.array(schema), [example]),
+          'text/csv': text('The first line names the fields. An empty cell is null, `""` an empty text.'),
+          'application/x-ndjson': text('A JSON object in each line.'),
+        },
+      },
+    },
+    responses: {
+      ...writeResponses(resource),
+      200: success('What a dry run would have stored.', importSchema, {
+        created: 1,
+        updated: 0,
+        unchanged: 0,
+        ids: [],
+      }),
+      201: success(
+        'What was stored; the ids in the order of the rows.',
+        importSchema,
+        { created: 1, updated: 0, unchanged: 0, ids: [createdExample(registry, resource)['id']] },
+        'Idempotency-Replayed',
+      ),
+      413: errorResponse('The body is too large, or has too many rows.', errors.payloadTooLarge(importLimit)),
+      422: errorResponse('A row or a parameter is invalid. Nothing was stored.', errors.bodyInvalid(rows, rows.length)),
+    },
+  })
+  return {
+    ...described,
+    readCreate,
+    ...(isChanged && { readUpdate: updateBodyReader(resource, updateSchema(resource)) }),
+  }
+}
+
 const changeResponses = (resource: Resource) => ({
   ...writeResponses(resource),
   404: rowMissing(resource),
@@ -367,8 +425,9 @@ export const deriveOperations = (registry: Registry): readonly Operation[] => {
       const { path } = resource
       return [
         list(registry, resource, page(path)),
-        // Before the row, whose path would be that of the summary too.
+        // Before the row, whose path would be theirs too.
         ...(resource.summary ? [summary(resource)] : []),
+        ...(resource.import ? [importRows(registry, resource)] : []),
         get(registry, resource, single(path)),
         ...(resource.create ? [create(registry, resource, row(path))] : []),
         ...(updatableFields(resource).length > 0 ? [update(registry, resource, row(path))] : []),

@@ -46,6 +46,7 @@ const bodyIssueSchema = z
     type: z.string().meta({ description: 'Kind of error, such as `missing`, `reference` or `unique`.' }),
     loc: loc().meta({ description: 'Where: `body` or `header`, and the name of the property or header.' }),
     msg: z.string().meta({ description: 'What is wrong and what to do.' }),
+    line: z.int().optional().meta({ description: 'Of an import: the line in which the row begins, from 1.' }),
   })
   .meta({ id: 'ValidationIssue', description: 'One error of a create.' })
 
@@ -195,6 +196,18 @@ export const expandedSchema = (row: z.ZodType, members: Readonly<Record<string, 
   const expanded = z.object(members).partial().optional().meta({ description: 'What `expand` names.' })
   return z.intersection(row, z.object({ expanded }))
 }
+
+/** What an import has stored. */
+export const importSchema = z
+  .object({
+    created: z.int().meta({ description: 'Number of rows that were created.' }),
+    updated: z.int().meta({ description: 'Number of rows that were changed.' }),
+    unchanged: z.int().meta({ description: 'Number of rows that were as sent already.' }),
+    ids: z
+      .array(z.union([z.int(), z.string()]))
+      .meta({ description: 'The ids in the order of the rows; empty after a dry run.' }),
+  })
+  .meta({ id: 'ImportResult' })
 
 const groupValue = (resource: Resource, { field: name, part }: Group): z.ZodType => {
   const field = resource.fields.find((one) => one.name === name) as Field

@@ -288,6 +288,7 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
     checkPreset('managed', kind, options, target, report)
   }
 
+  if (descriptor.import && !create) report('import needs create: true, because it creates rows', 'import')
   if (!existing && idColumn !== undefined)
     report('idColumn needs existing: true; otherwise the column is "id"', 'idColumn')
   if (existing && renamedFromTable !== undefined)

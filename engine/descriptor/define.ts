@@ -58,6 +58,8 @@ export interface Descriptor<
   readonly update?: boolean | readonly U[]
   /** Whether clients with the write token may delete one. */
   readonly delete?: boolean
+  /** Whether clients with the write token may create, or change, many at once. */
+  readonly import?: boolean
   /** Whether clients may ask for counts, sums and averages of groups of rows. */
   readonly summary?: boolean
 }

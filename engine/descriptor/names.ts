@@ -39,11 +39,13 @@ export const operationNames = (named: Pick<Descriptor, 'name' | 'plural'>) => ({
   summary: `summarize${pascal(pluralName(named))}`,
   get: `get${pascal(named.name)}`,
   create: `create${pascal(named.name)}`,
+  import: `import${pascal(pluralName(named))}`,
   update: `update${pascal(named.name)}`,
   delete: `delete${pascal(named.name)}`,
 })
 
-const ownSchemas = 'ErrorEnvelope Health Index PaginationMeta ParameterIssue ValidationError ValidationIssue'.split(' ')
+const ownSchemas =
+  'ErrorEnvelope Health ImportResult Index PaginationMeta ParameterIssue ValidationError ValidationIssue'.split(' ')
 
 /** OpenAPI allows no other letters and digits in the names of schemas. */
 const checkCharacters = (property: 'name' | 'plural', value: string, report: Report): void => {

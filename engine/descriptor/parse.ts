@@ -65,6 +65,7 @@ const properties: Checks = {
     (value) => typeof value === 'boolean' || isNames(value),
   ),
   delete: check('true or false', (value) => typeof value === 'boolean'),
+  import: check('true or false', (value) => typeof value === 'boolean'),
   summary: check('true or false', (value) => typeof value === 'boolean'),
   renamedFromTable: check('the former name of the table, such as "titles"', isName),
   label: check('a list of field names, such as ["first_name", "last_name"]', isNames),

@@ -16,10 +16,11 @@ import { defaultListQuery } from '../descriptor/listQuery.js'
 import { currentStamps, type Registry, type Resource, type RowId, type RowValues } from '../descriptor/registry.js'
 import { GroupsTooLarge, type Storage, Unavailable } from '../storage/storage.js'
 import { type Outcome, rowTag } from '../storage/write.js'
-import { patchTypes, readIdempotencyKey, readJson, writeGuard } from './body.js'
+import { idempotencyKeyOf, patchTypes, readJson, rejectKey, writeGuard } from './body.js'
 import { allowedTags, jsonType, sendRow, sendStreamed, sendTagged } from './conditional.js'
 import { requestedFormat, sendRows } from './download.js'
 import { rowExpander } from './expand.js'
+import { importRows } from './import.js'
 import { setLinks } from './links.js'
 import type { AppContext } from './requestLog.js'
 
@@ -74,14 +75,17 @@ const index = ({ product, registry }: Service): Handler => {
     docs: docsPath,
     health: `${basePath}/v1/health`,
     // What is not a list, a row or a create is only named where it is declared.
-    resources: registry.map(({ name, path, create, update, delete: remove, summary: isSummarized }) => ({
-      name,
-      path: `${basePath}/v1/${path}`,
-      create,
-      ...(update && { update: true }),
-      ...(remove && { delete: true }),
-      ...(isSummarized && { summary: true }),
-    })),
+    resources: registry.map(
+      ({ name, path, create, update, delete: remove, summary: isSummarized, import: isImported }) => ({
+        name,
+        path: `${basePath}/v1/${path}`,
+        create,
+        ...(update && { update: true }),
+        ...(remove && { delete: true }),
+        ...(isSummarized && { summary: true }),
+        ...(isImported && { import: true }),
+      }),
+    ),
   }
   return (ctx) => {
     ctx.body = body
@@ -186,11 +190,6 @@ const sendStored = (ctx: AppContext, status: number, { body, replayed }: { body:
   ctx.body = body
 }
 
-/** Nothing is stored beside a table of another program. */
-const rejectKey = ({ req }: AppContext, { existing }: Resource): void => {
-  if (existing && req.headers['idempotency-key'] !== undefined) throw errors.keysNotSupported()
-}
-
 const create = (service: Service, { resource, readBody }: WriteOperation): Handler => {
   const table = service.storage.table(resource)
   const checkToken = writeGuard(service.token)
@@ -199,7 +198,7 @@ const create = (service: Service, { resource, readBody }: WriteOperation): Handl
     rejectKey(ctx, resource)
     const { value, source } = await readJson(ctx, resource)
     const { values, issues } = readBody(value, source)
-    const idempotencyKey = readIdempotencyKey(ctx, source, issues)
+    const idempotencyKey = idempotencyKeyOf(ctx, [source], issues)
     // An invalid body is still checked against the database, so that the client gets every error at once.
     const outcome =
       issues.length > 0
@@ -249,7 +248,7 @@ const update = (service: Service, { resource, readBody }: WriteOperation): Handl
     const { id, ifMatch, body } = await check(ctx)
     const { value, source } = await readJson(ctx, resource, patchTypes)
     const { values, issues } = readBody(value, source)
-    const idempotencyKey = readIdempotencyKey(ctx, source, issues)
+    const idempotencyKey = idempotencyKeyOf(ctx, [source], issues)
     const write = { kind: 'update', id, values, stamps: currentStamps(resource), ifMatch, idempotencyKey } as const
     // A retry has the outcome of the first request, whatever the row is now.
     const isRetry = isRuled && idempotencyKey !== undefined && (await table.hasKey(idempotencyKey.key))
@@ -280,14 +279,14 @@ const remove = (service: Service, { resource }: ResourceOperation): Handler => {
   return async (ctx) => {
     const { id, ifMatch } = await check(ctx)
     const issues: errors.Issue[] = []
-    const idempotencyKey = readIdempotencyKey(ctx, '', issues)
+    const idempotencyKey = idempotencyKeyOf(ctx, [''], issues)
     if (issues.length > 0) throw errors.bodyInvalid(issues)
     const outcome = await table.write({ kind: 'delete', id, ifMatch, idempotencyKey })
     sendStored(ctx, 204, storedRow(service, resource, outcome, { id }))
   }
 }
 
-const handlers = { index, health, list, summary, get, create, update, delete: remove }
+const handlers = { index, health, list, summary, get, create, import: importRows, update, delete: remove }
 
 export const createHandler = (service: Service, operation: Operation): Handler =>
   handlers[operation.kind](service, operation as never)

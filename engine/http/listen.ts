@@ -26,6 +26,14 @@ interface Limits {
   readonly maxIdle?: number
 }
 
+/** How long a request may take to arrive, in milliseconds; that of an import is larger than others. */
+const [requestTimeoutMs, importTimeoutMs] = [30_000, 300_000]
+
+const isImport = ({ url = '' }: IncomingMessage): boolean => /\/import(?:\?|$)/.test(url)
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+
 const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, given: Limits): Server => {
   const { sendTimeout = sendTimeoutMs, keepAliveMs: keepAliveTimeout = defaultKeepAliveMs, maxIdle } = given
   const reject = rejectRequests(logRequest)
@@ -51,7 +59,17 @@ const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, give
     if (error) {
       connection.isRefused = true
       reject.toRequest(response, error, error.message)
-    } else connections.add(response)
+      return
+    }
+    if (hasBody(request) && !isImport(request)) limitArrival(request)
+    connections.add(response)
+  }
+
+  /** As Node does it for the longest request. */
+  const limitArrival = (request: IncomingMessage): void => {
+    const late = Object.assign(new Error('the request has not arrived in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+    const timer = setTimeout(() => request.complete || onClientError(late, request.socket), requestTimeoutMs)
+    request.once('close', () => clearTimeout(timer))
   }
 
   const afterEarlierResponses = (socket: Duplex, send: () => void): void => {
@@ -79,7 +97,7 @@ const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, give
   }
 
   const limits = {
-    requestTimeout: 30_000,
+    requestTimeout: importTimeoutMs,
     headersTimeout: 10_000,
     connectionsCheckingInterval: 1_000,
     keepAliveTimeout,

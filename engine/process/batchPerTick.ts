@@ -50,3 +50,16 @@ export const spreadOverTicks = (pause = defaultPause): (() => Promise<void>) => 
       if (waiting.push(resolve) === 1) setImmediate(next)
     })
 }
+
+/** How long work goes on before other requests have a turn, in milliseconds. */
+const turnMs = 5
+
+/** Makes the function that lets other requests have a turn, when it is time; to be called between two pieces of one long work. */
+export const inTurns = (): (() => Promise<void>) => {
+  let since = performance.now()
+  return async () => {
+    if (performance.now() - since < turnMs) return
+    await new Promise((resolve) => setImmediate(resolve))
+    since = performance.now()
+  }
+}

@@ -68,6 +68,10 @@ export const sqlTag = (knex: Knex) => {
   })
 }
 
+/** Values as a JSON array; not by JSON.stringify(), because integers may exceed 2^53. */
+export const jsonList = (values: readonly unknown[]): string =>
+  `[${values.map((value) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`
+
 /** JSON as a driver returned it, possibly through a thread. */
 export const toBuffer = (cell: unknown): Buffer =>
   cell instanceof Uint8Array ? Buffer.from(cell.buffer, cell.byteOffset, cell.length) : Buffer.from(String(cell ?? ''))

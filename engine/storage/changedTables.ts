@@ -82,6 +82,7 @@ export const changedTables = (
       return {
         read: (...read) => guarded(() => runner.read(...read)),
         write: (plan) => guarded(() => runner.write(plan)),
+        import: (plan) => guarded(() => runner.import(plan)),
         ...(version && { version: () => guarded(version) }),
         ...(state && { state: () => guarded(state) }),
       }

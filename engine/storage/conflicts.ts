@@ -9,25 +9,29 @@ import type { Conflict } from './write.js'
 /** The values that a write stores: all of a new row, or some of the row with the parameter `id`. */
 type Changed = readonly string[] | 'all'
 
-/** The query that returns the conflicts of a write, as JSON objects joined by commas; null is never in conflict. */
+/**
+ * The query that returns the conflicts of a write, as JSON objects joined by commas; null is never in conflict. `given` is the value of
+ * a field, by default a parameter with its name.
+ */
 export const conflictsQuery = (
   { knex, typeOf }: Dialect,
   registry: Registry,
   sources: (path: string) => Source,
   { resource, from: own, uniqueKey }: Source,
   changed: Changed = 'all',
+  given = (name: string, type?: string): Knex.Raw => parameter(knex, name, type),
 ): Knex.QueryBuilder => {
   const { fields } = resource
   const from = (source: string) => knex.fromRaw(`${source} as _source`)
   const constant = knex.raw('1')
-  const rowId = parameter(knex, 'id', typeOf(idField(resource)))
+  const rowId = given('id', typeOf(idField(resource)))
   const isChanged = (name: string) => changed === 'all' || changed.includes(name)
   const conflict = (type: Conflict['type'], field: string, isMet: Knex.Raw) =>
     knex.raw(`case when ? then '${JSON.stringify({ type, field })}' end`, [isMet])
   /** The value of the row as it would be stored. */
   const storedValue = (field: Field) =>
     isChanged(field.name)
-      ? parameter(knex, field.name, typeOf(field))
+      ? given(field.name, typeOf(field))
       : knex.raw('(?)', [from(own).select(field.name).where('id', rowId)])
   const conflicts = fields.flatMap((field) => {
     const { name, references, unique, managed } = field
@@ -35,16 +39,12 @@ export const conflictsQuery = (
     if (name === 'id' && !managed && changed === 'all')
       checks.push(conflict('unique', name, knex.raw('exists ?', [from(own).select(constant).where('id', rowId)])))
     if (references && isChanged(name)) {
-      const id = parameter(knex, name, typeOf(field))
+      const id = given(name, typeOf(field))
       const target = from(sources(resourceAt(registry, references).path).from)
         .select(constant)
         .where('id', id)
       checks.push(
-        conflict(
-          'reference',
-          name,
-          knex.raw('? is not null and not exists ?', [parameter(knex, name, 'text'), target]),
-        ),
+        conflict('reference', name, knex.raw('? is not null and not exists ?', [given(name, 'text'), target])),
       )
     }
     if (unique && [name, ...unique].some(isChanged)) {

@@ -4,6 +4,7 @@ import type { Column, KindSpec } from '../descriptor/kinds.js'
 import type { Condition } from '../descriptor/listQuery.js'
 import type { Field, Resource, RowId } from '../descriptor/registry.js'
 import type { Statement } from './bindings.js'
+import type { ImportOutcome, ImportPlan } from './import.js'
 import type { Caller } from './storage.js'
 import type { Outcome, WritePlan } from './write.js'
 
@@ -54,6 +55,9 @@ export interface Dialect {
   readSum(sums: readonly bigint[]): bigint
   /** The condition that a text begins with a date. */
   beginsWithDate(text: string): string
+  /** The elements of a JSON array, under the alias `_e`, and an element of such an element, of a type if the database needs one. */
+  readonly elements: string
+  element(index: number, type?: string): string
   /** Follows a query whose row is about to be changed. */
   readonly forUpdate: string
 }
@@ -86,8 +90,9 @@ export interface Source extends Accelerators {
   bindId?(id: RowId): RowId | null
   /** The id that a reference names, as SQL of the type of the ids. By default the reference itself. */
   idOf?(reference: string): string
-  /** The SQL with a `?` that writes a value to a field. */
+  /** The SQL with a `?` that writes a value to a field, and the type of its column if that is not the one of its kind. */
   write(field: string): string
+  typeOf?(field: string): string | undefined
   /** A value, or a column, as the unique indexes of a field have it: only a query with the same expression can use them. */
   uniqueKey(field: Field, value: string): string
 }
@@ -117,6 +122,7 @@ export interface TableState {
 export interface Runner {
   read(statement: Statement, values: Values, purpose?: Purpose): Promise<readonly (readonly Cell[])[]>
   write(plan: WritePlan): Promise<Outcome>
+  import(plan: ImportPlan): Promise<ImportOutcome>
   /** The current version of the table, if it has one. */
   version?(): Promise<string>
   /**

@@ -401,6 +401,16 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       once(`summary ${planKey(plan, driver)} ${summaryKey(query)} ${query.maxRows === undefined}`, () =>
         summary(plan, driver, query),
       ),
+    /** The rows that have one of the values of `$rows` in a unique field. */
+    rowsWith: (name: string) =>
+      once(`with ${name}`, () => {
+        const field = findField(resource, name)
+        const value = dialect.element(0, source.typeOf?.(name) ?? dialect.columnOf(field).type)
+        const [own, given] =
+          name === 'id' ? ['id', value] : [quoted(name), value].map((one) => source.uniqueKey(field, one))
+        const values = knex.raw(isAmong(`select ${given} from ${dialect.elements} as _e`), [named('$rows')])
+        return sql`select ${dialect.bytes(json)} from ${from} as _t where ${own as string} ${values}`
+      }),
     excerpts: (fields: readonly string[]) => once(`excerpts ${fields}`, () => excerpts(fields)),
   }
 }

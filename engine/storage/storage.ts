@@ -1,8 +1,16 @@
 /** The storage interface that the rest of the engine uses, the same for every database. */
 import type { KindSpec } from '../descriptor/kinds.js'
 import type { ListQuery, Position, Selection } from '../descriptor/listQuery.js'
-import { managedResources, type Registry, type Resource, type RowId, type RowValues } from '../descriptor/registry.js'
+import {
+  managedResources,
+  type Registry,
+  type Resource,
+  type RowId,
+  type RowValues,
+  type Value,
+} from '../descriptor/registry.js'
 import type { SummaryQuery } from '../descriptor/summary.js'
+import type { Import, ImportOutcome } from './import.js'
 import type { Referenced } from './referencing.js'
 import type { Conflict, Outcome, Write } from './write.js'
 
@@ -55,6 +63,10 @@ export interface Table {
   referencing(id: RowId): Promise<Pick<Referenced, 'referencing' | 'isPrevented'>>
   /** Makes the change durably, together with its idempotency key, or says why not. */
   write(write: Write): Promise<Outcome>
+  /** Stores many rows durably, all or none. */
+  import(rows: Import): Promise<ImportOutcome>
+  /** The rows that have one of these values in a unique field, as JSON. */
+  rowsWith(field: string, values: readonly Value[]): Promise<readonly Buffer[]>
 }
 
 /** A table whose rows are copied: that of a resource, or that of the idempotency keys. */

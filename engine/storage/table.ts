@@ -17,12 +17,13 @@ import {
   type RowValues,
   type Value,
 } from '../descriptor/registry.js'
-import { buildOnce, toBuffer } from './bindings.js'
+import { buildOnce, jsonList, toBuffer } from './bindings.js'
 import { changedTables, type TableChecks } from './changedTables.js'
 import { parseConflicts } from './conflicts.js'
 import { toCsv } from './csv.js'
 import type { Cell, Dialect, Purpose, Runner, Source, TableState, Values } from './dialect.js'
 import { expandedRunner, expandedSource } from './expanded.js'
+import { type ImportPlanner, importPlanner } from './import.js'
 import {
   clampedInteger,
   type Driver,
@@ -72,6 +73,7 @@ const resourceTable = (
   statements: ReadStatements,
   runner: Runner,
   writes: WritePlanner,
+  planImport: ImportPlanner,
   { cache, trace }: Pick<Tables, 'cache' | 'trace'>,
 ): Table => {
   const { resource } = source
@@ -316,6 +318,12 @@ const resourceTable = (
     },
     referencing: (id) => runInTurn(writes.referencing(id), ({ statement, values }) => runner.read(statement, values)),
     write: (write) => timed(write.kind, {}, () => runner.write(writes.plan(write))),
+    import: (rows) => timed('import', { rows: rows.rows.length }, async () => runner.import(await planImport(rows))),
+    async rowsWith(field, values) {
+      const bindings = { $rows: jsonList(values.map((value) => [bound(field, value)])) }
+      const rows = await runner.read(statements.rowsWith(field), bindings)
+      return rows.map(([json]) => toBuffer(json))
+    },
   }
 }
 
@@ -347,9 +355,10 @@ export const resourceTables = (registry: Registry, database: Tables) => {
         read: statements.row,
         ...database.writeOptions(resource),
       })
-      const table = resourceTable(dialect, source, statements, runner, writes, database)
+      const planImport = importPlanner(dialect, registry, source, sourceAt, writes.keys)
+      const table = resourceTable(dialect, source, statements, runner, writes, planImport, database)
       const count = async () => Number((await runner.read(statements.count, {}, { isShort: true }))[0]?.[0])
-      return [resource, { table, count, unwatched, check, writes }]
+      return [resource, { table, count, unwatched, check, writes, planImport }]
     }),
   )
   const tableOf = (resource: Resource) => {
@@ -361,10 +370,10 @@ export const resourceTables = (registry: Registry, database: Tables) => {
     const targets = references.map((name) => resourceAt(registry, String(findField(resource, name).references)))
     const expansions = references.map((field, n) => ({ field, target: sourceAt((targets[n] as Resource).path) }))
     const source = expandedSource(dialect, sourceAt(resource.path), expansions)
-    const { unwatched, check, writes } = tableOf(resource)
+    const { unwatched, check, writes, planImport } = tableOf(resource)
     const others = targets.map((target) => tableOf(target).unwatched)
     const runner = changed.watch(resource, expandedRunner(unwatched, others), check, targets)
-    return resourceTable(dialect, source, readStatements(dialect, source), runner, writes, database)
+    return resourceTable(dialect, source, readStatements(dialect, source), runner, writes, planImport, database)
   }
   const keep = buildOnce<Table>()
   return {

@@ -25,7 +25,7 @@ export const unmanagedColumns = (
   columnSql: (field: Field, type: string) => ColumnSql,
   hasId: (column: string) => string,
   integerBits: Readonly<Record<string, number>> = {},
-): Pick<Source, 'resource' | 'from' | 'size' | 'write' | 'uniqueKey' | 'bindId'> => {
+): Pick<Source, 'resource' | 'from' | 'size' | 'write' | 'typeOf' | 'uniqueKey' | 'bindId'> => {
   const types = new Map(table?.columns.map(({ name, type }) => [name, type]))
   const columns = new Map(resource.fields.map((field) => [field.name, columnSql(field, types.get(field.column) ?? '')]))
   const selected = resource.fields
@@ -39,6 +39,7 @@ export const unmanagedColumns = (
     from: `(select ${selected.join(', ')} from ${escapedName(resource.table)} where ${isRow})`,
     size: textSize(resource),
     write: (field) => columns.get(field)?.write ?? '?',
+    typeOf: (name) => types.get(resource.fields.find((field) => field.name === name)?.column ?? name),
     uniqueKey: (_, value) => value,
     // Integers that are served as texts.
     ...(id.kind === 'text' &&

@@ -116,7 +116,10 @@ const idIn = (body: Cell): RowId => {
   return String(id ?? '')
 }
 
-const replayed = ([digest, body]: readonly unknown[], given: IdempotencyKey): Outcome<Cell> =>
+const replayed = (
+  [digest, body]: readonly unknown[],
+  given: IdempotencyKey,
+): { id: RowId; body: Cell; replayed: true } | { mismatch: true } =>
   digest === given.digest ? { id: idIn(body as Cell), body: body as Cell, replayed: true } : { mismatch: true }
 
 /** What a create in one statement returns: conflicts, id and JSON of the new row, and digest and JSON of an earlier one with its key. */
@@ -125,6 +128,21 @@ const createdBy = (row: readonly unknown[], given: IdempotencyKey | undefined): 
   if (given && stored[0]) return replayed(stored, given)
   if (conflicts) return { conflicts: parseConflicts(conflicts) }
   return { id: String(id), body: body as Cell, replayed: false }
+}
+
+/** The outcome of an earlier write with the same key, if there is one. */
+export function* findReplay(key: WritePlan['key']): Walk<ReturnType<typeof replayed> | undefined> {
+  if (!key) return undefined
+  const [stored] = yield { statement: key.statements.find, values: { $key: key.given.key } }
+  return stored && replayed(stored, key.given)
+}
+
+/** Stores the key of a write with what it made. */
+export function* storeKey(key: WritePlan['key'], body: Cell): Walk<void> {
+  if (!key) return
+  const { prune, store } = key.statements
+  if (prune) yield { statement: prune, values: {} }
+  yield { statement: store, values: { $key: key.given.key, $digest: key.given.digest, body } }
 }
 
 /** Makes a write within a transaction; throws if the database refuses it. */
@@ -136,9 +154,8 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   }
   const [current] = plan.current ? yield plan.current : []
   // After the row is locked, which waits for another request with the same key.
-  const keyValues = { $key: key?.given.key, $digest: key?.given.digest }
-  const [stored] = key ? yield { statement: key.statements.find, values: keyValues } : []
-  if (key && stored) return replayed(stored, key.given)
+  const replay = yield* findReplay(key)
+  if (replay) return replay
   if (plan.current && !current) return { isMissing: true }
   const [before = null, isChanged = 1] = (current ?? []) as Cell[]
   if (ifMatch && !ifMatch.includes(rowTag(toBuffer(before)))) return { current: before }
@@ -161,11 +178,7 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
       body = row[1] as Cell
     }
   }
-  if (key) {
-    const { prune, store } = key.statements
-    if (prune) yield { statement: prune, values: {} }
-    yield { statement: store, values: { ...keyValues, body } }
-  }
+  yield* storeKey(key, body)
   return { id: String(id), body, replayed: false }
 }
 

@@ -20,7 +20,7 @@ import { schemaOf } from '../support/foreignTables.js'
 import { registryFrom } from '../support/registryFrom.js'
 import { authorized, startService } from '../support/service.js'
 
-const common = { area: 'Test', required: ['name'], create: true, update: true, delete: true } as const
+const common = { area: 'Test', required: ['name'], create: true, update: true, delete: true, import: true } as const
 
 const teams = { ...common, name: 'Team', table: 'teams', fields: { name: text({ unique: true }) } }
 const places = {
@@ -188,6 +188,40 @@ test('rows, their tags, updates and deletes are the same', async () => {
   assert.is((await both('/v1/places/5', remove)).status, 204)
   assert.is((await both('/v1/places/5', remove)).status, 404)
   await both('/v1/places')
+})
+
+test('imports store and change the same rows', async () => {
+  const send = (path: string, body: string, type = 'text/csv') =>
+    both(path, { method: 'POST', headers: { ...authorized, 'content-type': type }, body })
+  const csv = [
+    'name,note,size,weight,is_open,opened,seen,team_id,secret,price,settings,tag',
+    'Imported,,7,1.25,true,2026-03-01,2026-03-01T09:30:00.250Z,1,hidden,12.5,"{""a"":[1]}",0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1e',
+    '"","",,,,,,,,,,',
+  ].join('\n')
+  const made = await send('/v1/places/import', csv)
+  assert.equal([made.status, made.body.created], [201, 2])
+  for (const id of made.body.ids) await both(`/v1/places/${id}`)
+  const changes = made.body.ids.map((id: number, n: number) =>
+    JSON.stringify({
+      id,
+      size: n,
+      seen: '2026-01-01T00:00:00Z',
+      price: '1',
+      is_open: false,
+      settings: { b: 1 },
+      secret: 'x',
+    }),
+  )
+  const changed = await send('/v1/places/import?match=id', changes.join('\n'), 'application/x-ndjson')
+  assert.equal([changed.status, changed.body.updated], [201, 2])
+  for (const id of made.body.ids) await both(`/v1/places/${id}`)
+  assert.is((await send('/v1/places/import', 'name,team_id\na,1\nb,77\n')).status, 422)
+  assert.is((await send('/v1/teams/import?match=name&dryRun=true', 'name\nRed\nPink\n')).status, 200)
+  assert.is((await send('/v1/teams/import', 'name\nPink\nPink\nRed\n')).status, 422)
+  const removed = await Promise.all(
+    made.body.ids.map((id: number) => both(`/v1/places/${id}`, { method: 'DELETE', headers: authorized })),
+  )
+  assert.ok(removed.every(({ status }) => status === 204))
 })
 
 test('a redacted field is updated without being read', async () => {

@@ -268,12 +268,12 @@ const descriptors = {
   },
 } satisfies Record<string, Partial<Descriptor>>
 
-/** All in one group, named after their paths, and clients may create, update, delete and summarise them, unless told otherwise. */
+/** All in one group, named after their paths, and clients may create, import, update, delete and summarise them, unless told otherwise. */
 export const kitchenSink: Registry = registryFrom(
   Object.fromEntries(
     Object.entries(descriptors).map(([path, descriptor]) => {
       const [name, table] = [path.replace('sink-', 'Sink ').replace(/s$/, ''), path.replaceAll('-', '_')]
-      const all = { create: true, update: true, delete: true, summary: true }
+      const all = { create: true, update: true, delete: true, summary: true, import: !('create' in descriptor) }
       return [path, { name, area: 'Kitchen sink', table, ...all, ...descriptor }]
     }),
   ),

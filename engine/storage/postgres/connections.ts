@@ -234,13 +234,19 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
   const write = (statement: Prepared, values: Values | undefined, table: string) =>
     inWriteSlot(table, (client, commit) => commit(() => single(client)(statement, values)))
 
-  const transaction = <T>(work: (run: Run) => Promise<T>, table: string, limitMs: number) =>
+  const transaction = <T>(
+    work: (run: Run) => Promise<T>,
+    table: string,
+    limitMs: number,
+    isKept: (result: T) => boolean,
+  ) =>
     inWriteSlot(table, async (client, commit) => {
       await client.query(begin)
       try {
         const run = inTransaction(client)
         const result = await work((statement, values) => withTimeout(limitMs + grace, run(statement, values)))
-        await commit(() => client.query('commit'))
+        if (isKept(result)) await commit(() => client.query('commit'))
+        else await client.query('rollback')
         return result
       } catch (error) {
         if (!isBroken(error) && !(error instanceof OutcomeUnknown)) await client.query('rollback')
@@ -277,9 +283,16 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
           inWriteSlot('', (client, commit) => commit(() => client.query(`set local statement_timeout = 0; ${sql}`))),
         isRetryableWrite,
       ),
-    /** Runs several statements in one transaction; each may take `limitMs`, if it is more than that of others. */
-    transaction: <T>(work: (run: Run) => Promise<T>, table = '', limitMs = statementMs): Promise<T> =>
-      withRetries(() => transaction(work, table, limitMs), isRetryableWrite),
+    /**
+     * Runs several statements in one transaction; each may take `limitMs`, if it is more than that of others. It is undone if its
+     * result is not kept.
+     */
+    transaction: <T>(
+      work: (run: Run) => Promise<T>,
+      table = '',
+      limitMs = statementMs,
+      isKept: (result: T) => boolean = () => true,
+    ): Promise<T> => withRetries(() => transaction(work, table, limitMs, isKept), isRetryableWrite),
     stats: (): PoolStats[] => [
       poolStats('requests', pool, slots.waiting() + pool.waitingCount),
       poolStats('checks', checks, checks.waitingCount),

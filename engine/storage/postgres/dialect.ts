@@ -74,6 +74,8 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
   exactSums: (value, places = 0) => [`round(sum(${value}), ${places})`],
   readSum: ([sum = 0n]) => sum,
   beginsWithDate: (text) => `${text} ~ '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])'`,
+  elements: 'jsonb_array_elements(cast(? as jsonb))',
+  element: (index, type) => (type ? `cast(_e.value ->> ${index} as ${type})` : `(_e.value ->> ${index})`),
   forUpdate: ' for update',
 })
 

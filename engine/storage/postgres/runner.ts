@@ -66,7 +66,7 @@ export const managedRunner = (
   { waitMs, statementMs }: PoolOptions,
 ): Runner => {
   const advance = prepared(knex.raw(askForUpkeep(table)))
-  const write = createWriter(connections, { table } as Resource, statementMs, advance)
+  const writer = createWriter(connections, { table } as Resource, statementMs, advance)
   const { version, onUse } = versionReader(connections, table, waitMs)
   return {
     async read(statement, values, { isShort, ...purpose } = {}) {
@@ -79,7 +79,11 @@ export const managedRunner = (
     },
     write(plan) {
       onUse()
-      return write(plan)
+      return writer.write(plan)
+    },
+    import(plan) {
+      onUse()
+      return writer.import(plan)
     },
     version,
   }
@@ -94,7 +98,7 @@ export const unmanagedRunner = (
   { statementMs }: PoolOptions,
 ): Runner => {
   const { table } = resource
-  const write = createWriter(
+  const writer = createWriter(
     connections,
     resource,
     statementMs,
@@ -105,7 +109,8 @@ export const unmanagedRunner = (
       (await reads.read(statement, values, { table, ...purpose })) as Cell[][],
     async write(plan) {
       const refused = findRounded(resource, catalogue, plan)
-      return refused ? { refused } : write(plan)
+      return refused ? { refused } : writer.write(plan)
     },
+    import: writer.import,
   }
 }

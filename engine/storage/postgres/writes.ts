@@ -9,8 +9,9 @@ import type { Registry, Resource } from '../../descriptor/registry.js'
 import { toBuffer } from '../bindings.js'
 import { conflictsQuery } from '../conflicts.js'
 import type { Cell, Dialect, Source } from '../dialect.js'
+import { type ImportOutcome, type ImportPlan, makeImport } from '../import.js'
 import { keyQueries, keysTable } from '../keys.js'
-import { runInTurn } from '../referencing.js'
+import { runInTurn, type Walk } from '../referencing.js'
 import { literal, quoted } from '../schema.js'
 import { OutcomeUnknown, Unavailable } from '../storage.js'
 import { type KeyStatements, makeWrite, type Outcome, type Refused, RowRefused, type WritePlan } from '../write.js'
@@ -110,26 +111,26 @@ const refusedBy = (error: unknown, named: string): Refused | undefined => {
 /** The first pause before a create is repeated, in milliseconds; each pause is twice as long, up to the longest. */
 const [firstPause, maxPause] = [20, 1_000]
 
-/** Makes the function that makes writes; one with a key is repeated for up to `limitMs` if its outcome is unknown. */
-export const createWriter = (
-  connections: Connections,
-  { table }: Resource,
-  limitMs: number,
-  advance?: Prepared,
-): ((plan: WritePlan) => Promise<Outcome>) => {
-  const attempt = async (plan: WritePlan): Promise<Outcome<Cell>> => {
-    const make = (run: Run) =>
-      runInTurn(makeWrite(plan), ({ statement, values }) => run(statement, values)).catch((error) => {
+type Plan = WritePlan | ImportPlan
+type Made = Outcome<Cell> | ImportOutcome<Cell>
+
+/** Makes the functions that make writes; one with a key is repeated for up to `limitMs` if its outcome is unknown. */
+export const createWriter = (connections: Connections, { table }: Resource, limitMs: number, advance?: Prepared) => {
+  const attempt = async (plan: Plan): Promise<Made> => {
+    const make = (run: Run) => {
+      const walk: Walk<Made> = plan.kind === 'import' ? makeImport(plan) : makeWrite(plan)
+      return runInTurn(walk, ({ statement, values }) => run(statement, values)).catch((error) => {
         // As an error of the server, after which the connection is used again.
         if (!(error instanceof RowRefused)) throw error
         throw Object.assign(new DatabaseError(error.message, 0, 'error'), { code: '44000' })
       })
+    }
     // A single statement is a transaction by itself.
-    return plan.create
+    return plan.kind !== 'import' && plan.create
       ? make((statement, values) => connections.write(statement, values, table))
-      : connections.transaction(make, table)
+      : connections.transaction(make, table, undefined, (made) => !('isUndone' in made))
   }
-  const make = async (plan: WritePlan): Promise<Outcome<Cell>> => {
+  const make = async (plan: Plan): Promise<Made> => {
     for (let left = maxRetries; ; left--) {
       try {
         return await attempt(plan)
@@ -143,7 +144,7 @@ export const createWriter = (
           throw error
         }
         // Another client has just stored the key, or has stored or deleted what the row conflicts with: the next attempt finds it.
-        if (isKey || plan.kind !== 'insert' || !advance) continue
+        if (isKey || (plan.kind !== 'insert' && plan.kind !== 'import') || !advance) continue
         // Or the id is taken.
         await connections.write(advance, {}, table)
       }
@@ -151,7 +152,7 @@ export const createWriter = (
   }
 
   /** Repeats a write whose connection broke: if an attempt has made the change, the next one finds the key. */
-  const makeOnce = async (plan: WritePlan): Promise<Outcome<Cell>> => {
+  const makeOnce = async (plan: Plan): Promise<Made> => {
     const until = performance.now() + limitMs
     let unknown: unknown
     for (let pause = firstPause; ; pause = Math.min(2 * pause, maxPause)) {
@@ -167,9 +168,13 @@ export const createWriter = (
     }
   }
 
-  return async (plan) => {
+  const store = async (plan: Plan) => {
     const outcome = await (plan.key ? makeOnce(plan) : make(plan))
     if ('body' in outcome) return { ...outcome, body: toBuffer(outcome.body) }
     return 'current' in outcome ? { current: toBuffer(outcome.current) } : outcome
+  }
+  return {
+    write: async (plan: WritePlan) => (await store(plan)) as Outcome,
+    import: async (plan: ImportPlan) => (await store(plan)) as ImportOutcome,
   }
 }

@@ -3,7 +3,7 @@
 import { dateGlob } from '../../descriptor/kinds.js'
 import type { Field, Resource } from '../../descriptor/registry.js'
 import { idField, searchedFields } from '../../descriptor/registry.js'
-import { compile, parameter } from '../bindings.js'
+import { compile, jsonList, parameter } from '../bindings.js'
 import { fold } from '../caseFold.js'
 import type { ColumnSql, Dialect, Source } from '../dialect.js'
 import { keyQueries } from '../keys.js'
@@ -12,7 +12,6 @@ import { countsTable, escapedName, quoted } from '../schema.js'
 import { joinedText, textSize, unmanagedColumns } from '../unmanaged.js'
 import type { KeyStatements } from '../write.js'
 import { knex } from './knex.js'
-import { jsonList } from './reader.js'
 import { columnOf, isLong, jsonIndex, longRowsIndex, rowJson, rowKey, searchTable, sortKey } from './schema.js'
 import { containsSql, isIndexed, searchParameters } from './search.js'
 
@@ -77,6 +76,8 @@ export const sqliteDialect: Dialect = {
   readSum: ([upper = 0n, lower = 0n]) => upper * 2n ** 32n + lower,
   beginsWithDate: (text) =>
     `${text} glob '${dateGlob}*' and substr(${text}, 6, 2) between '01' and '12' and substr(${text}, 9, 2) between '01' and '31'`,
+  elements: 'json_each(?)',
+  element: (index) => `(_e.value ->> ${index})`,
   forUpdate: '',
 }
 

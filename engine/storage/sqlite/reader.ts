@@ -1,7 +1,7 @@
 /** Prepares the statements of a connection, and runs its reads, each until its deadline. */
 import type { Database, Statement } from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
-import { bind } from '../bindings.js'
+import { bind, jsonList } from '../bindings.js'
 import { containment, fold } from '../caseFold.js'
 import type { Query } from '../referencing.js'
 import { DeadlineExceeded, matchExpression, pickTrigrams, probeSql } from './search.js'
@@ -26,10 +26,6 @@ export const preparer = (database: Database): Prepare => {
   preparers.set(database, prepare)
   return prepare
 }
-
-/** Values as a JSON array, as a list is bound; not by JSON.stringify(), because integers may exceed 2^53. */
-export const jsonList = (values: readonly unknown[]): string =>
-  `[${values.map((value) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`
 
 export const bindLists = ({ statement, values }: Query): unknown[] =>
   bind(statement, values).map((value) => (Array.isArray(value) ? jsonList(value) : value))

@@ -4,9 +4,11 @@ import type { Resource } from '../../descriptor/registry.js'
 import { oncePerTick } from '../../process/batchPerTick.js'
 import { toBuffer } from '../bindings.js'
 import type { Cell, Runner, TableState } from '../dialect.js'
+import type { ImportOutcome, ImportPlan } from '../import.js'
 import { countsTable } from '../schema.js'
 import { latencyKeys } from '../slots.js'
 import { TableChanged } from '../storage.js'
+import type { Outcome, WritePlan } from '../write.js'
 import { hasLongRowsSql, managedSource } from './dialect.js'
 import { storageError } from './errors.js'
 import type { reader } from './reader.js'
@@ -80,6 +82,20 @@ export const runnerFor = (connection: Connection, resource: Resource): Runner =>
   const { path } = resource
   const searchIndex = searchTable(resource)
   const state = resource.existing ? undefined : stateReader(connection, resource)
+  const commit = async (plan: WritePlan | ImportPlan): Promise<Outcome | ImportOutcome> => {
+    try {
+      const written = await writes.write(plan)
+      if ('error' in written) {
+        const refused = refusedBy(written.error)
+        if (refused) return { refused }
+        throw Object.assign(new Error(written.error.message), written.error)
+      }
+      if ('body' in written) return { ...written, body: toBuffer(written.body) }
+      return 'current' in written ? { current: toBuffer(written.current) } : written
+    } catch (error) {
+      throw storageError(error as Error)
+    }
+  }
   return {
     async read(statement, values, { caller, search, isShort = false, isBegun = false, ...timed } = {}) {
       const bound = bindLists({ statement, values })
@@ -97,20 +113,8 @@ export const runnerFor = (connection: Connection, resource: Resource): Runner =>
         throw storageError(error as Error)
       }
     },
-    async write(plan) {
-      try {
-        const written = await writes.write(plan)
-        if ('error' in written) {
-          const refused = refusedBy(written.error)
-          if (refused) return { refused }
-          throw Object.assign(new Error(written.error.message), written.error)
-        }
-        if ('body' in written) return { ...written, body: toBuffer(written.body) }
-        return 'current' in written ? { current: toBuffer(written.current) } : written
-      } catch (error) {
-        throw storageError(error as Error)
-      }
-    },
+    write: async (plan) => (await commit(plan)) as Outcome,
+    import: async (plan) => (await commit(plan)) as ImportOutcome,
     ...(state && {
       version: async () => state().version,
       state: async () => state(),

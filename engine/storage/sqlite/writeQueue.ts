@@ -16,8 +16,11 @@ const maxCommitLength = 4 * 1024 * 1024
 /** A write with more text than this is long: the search index of a megabyte takes 0.2 to 1 s. */
 const longWrite = 64 * 1024
 
-const textLength = ({ change }: QueuedWrite): number =>
-  Object.values(change.values).reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
+const textLength = (write: QueuedWrite): number => {
+  const changes = write.kind === 'import' ? write.groups.map(({ change }) => change) : [write.change]
+  const values = changes.flatMap((change) => Object.values(change.values))
+  return values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
+}
 
 /** The writer starts after this many milliseconds even without a write: a thread that starts later may find its file moved. */
 const startDelay = 1_000

@@ -1,24 +1,33 @@
 /** Writes that share a commit: each is checked and made by itself, and all become durable with one sync. */
 import type { Database } from 'better-sqlite3'
 import type { Cell } from '../dialect.js'
+import { type ImportOutcome, type ImportPlan, makeImport } from '../import.js'
 import { type Query, runAtOnce } from '../referencing.js'
 import { makeWrite, type Outcome, type Refused, RowRefused, type WritePlan } from '../write.js'
 import { bindLists, preparer } from './reader.js'
 
-/** A write that waits for its commit. */
-export interface QueuedWrite extends WritePlan {
-  /** How long it has waited for its turn, in milliseconds. */
-  readonly waitedMs?: number
-}
+/** A write that waits for its commit, and how long it has waited for its turn, in milliseconds. */
+export type QueuedWrite = (WritePlan | ImportPlan) & { readonly waitedMs?: number }
 
 /** The outcome of a write; an error means that it was not made. */
 export type Written =
   | Outcome<Cell>
+  | ImportOutcome<Cell>
   | { readonly error: { readonly message: string; readonly code: string | undefined } }
 
 /** The sync of a commit failed, or its file vanished: whether the rows were stored is unknown. */
 export class CommitUncertain extends Error {
   override readonly name = 'CommitUncertain'
+}
+
+/** Ends a savepoint whose changes are not to stay. */
+class Undone extends Error {
+  readonly outcome: Written
+
+  constructor(outcome: Written) {
+    super('the changes are undone')
+    this.outcome = outcome
+  }
 }
 
 const uncertain = (error: unknown): CommitUncertain => new CommitUncertain((error as Error).message)
@@ -55,13 +64,19 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
     return []
   }
   // Within a transaction this is a savepoint, so a failed write undoes only itself.
-  const make = database.transaction((plan: QueuedWrite): Written => runAtOnce(makeWrite(plan), ask))
+  const make = database.transaction((plan: QueuedWrite): Written => {
+    if (plan.kind !== 'import') return runAtOnce(makeWrite(plan), ask)
+    const outcome = runAtOnce(makeImport(plan), ask)
+    if ('isUndone' in outcome) throw new Undone(outcome)
+    return outcome
+  })
   const tryToMake = (write: QueuedWrite): Written => {
     try {
       return make(write)
     } catch (error) {
       // An error such as a full disk ends the whole transaction.
       if (!database.inTransaction) throw error
+      if (error instanceof Undone) return error.outcome
       // Tables of other programs may reference the row too.
       if (write.kind === 'delete' && isReferenced(error)) return { referencing: [] }
       if (error instanceof RowRefused) return { refused: error.refused }

@@ -1,0 +1,62 @@
+/** The query parameters of an import. One that is not known is refused: a misspelt `dryRun` must not store anything. */
+import { z } from 'zod'
+import { didYouMean } from '../descriptor/nearest.js'
+import { type Resource, updatableFields } from '../descriptor/registry.js'
+import { bodyInvalid, type Issue } from './errors.js'
+import { queryIssue } from './issues.js'
+import { queryParameters } from './parameters.js'
+
+/** The fields by which rows can be found that are to be changed. */
+export const matchFields = (resource: Resource): string[] =>
+  updatableFields(resource).length === 0
+    ? []
+    : resource.fields.filter(({ name, unique }) => name === 'id' || unique?.length === 0).map(({ name }) => name)
+
+export const importQuerySchema = (resource: Resource) => {
+  const fields = matchFields(resource)
+  const match = z
+    .enum(fields)
+    .optional()
+    .meta({ description: 'A unique field: a row that has its value is changed, any other is created.' })
+  return z.object({
+    dryRun: z.boolean().optional().meta({ description: 'Whether to check the rows and store nothing.' }),
+    ...(fields.length > 0 && { match }),
+    ignore: z.array(z.string()).optional().meta({ description: 'Columns or members that are not read.' }),
+  })
+}
+
+export interface ImportQuery {
+  readonly dryRun: boolean
+  readonly match: string | undefined
+  readonly ignore: readonly string[]
+}
+
+export const importQueryParser = (resource: Resource) => {
+  const expected = matchFields(resource)
+  const known = ['dryRun', 'match', 'ignore']
+  return (querystring: string): ImportQuery => {
+    const sent = queryParameters(querystring)
+    const [dryRun, match] = [sent.getAll('dryRun').at(-1), sent.getAll('match').at(-1)]
+    const issues: Issue[] = [...new Set(sent.keys())]
+      .filter((name) => name !== '' && !known.includes(name))
+      .map((name) =>
+        queryIssue(
+          'extra_forbidden',
+          name,
+          `Unknown parameter "${name}"${didYouMean(name, known) || `; an import takes ${known.join(', ')}`}`,
+          sent.get(name) ?? '',
+        ),
+      )
+    if (dryRun !== undefined && dryRun !== 'true' && dryRun !== 'false')
+      issues.push(queryIssue('bool_parsing', 'dryRun', 'Input should be true or false', dryRun))
+    if (match !== undefined && !expected.includes(match)) {
+      const words =
+        expected.length > 0
+          ? `Input should be ${expected.map((name) => `'${name}'`).join(' or ')}`
+          : 'Rows cannot be changed'
+      issues.push({ ...queryIssue('enum', 'match', words, match), ctx: { expected } })
+    }
+    if (issues.length > 0) throw bodyInvalid(issues)
+    return { dryRun: dryRun === 'true', match, ignore: sent.getAll('ignore') }
+  }
+}

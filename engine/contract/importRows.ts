@@ -1,0 +1,214 @@
+/** Reads the body of an import: CSV, NDJSON or a JSON array, as the rows that were sent, with what is wrong with their form. */
+import { isUtf8 } from 'node:buffer'
+import { nearest } from '../descriptor/nearest.js'
+import type { Field, Resource } from '../descriptor/registry.js'
+import { jsonNoun, shorten, Violation } from '../descriptor/violations.js'
+import { jsonErrorPlace } from '../process/jsonError.js'
+import { bodyInvalid, type Issue } from './errors.js'
+import { bodyIssue, violationIssue } from './issues.js'
+import { type CsvCell, readCsv } from './readCsv.js'
+import { bodyLimit } from './rowBody.js'
+import { hasTooManyValues, maxValuesOf } from './valueCount.js'
+
+export const importTypes = ['text/csv', 'application/x-ndjson', 'application/json'] as const
+export type ImportType = (typeof importTypes)[number]
+
+/** A row as it was sent. */
+export interface SentRow {
+  /** The line in which it begins, from 1; a row of a JSON array has none. */
+  readonly line?: number
+  readonly body: Readonly<Record<string, unknown>>
+  /** The same as JSON, with the digits of its numbers. */
+  readonly source: string
+  /** The members whose cells are empty: an update leaves them out. */
+  readonly empty: readonly string[]
+  /** What is wrong with its form; then nothing else is checked. */
+  readonly issues: readonly Issue[]
+}
+
+const wrongRow = (issue: Issue, line?: number): SentRow => ({
+  ...(line !== undefined && { line }),
+  body: {},
+  source: '{}',
+  empty: [],
+  issues: [issue],
+})
+
+const literal = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false)$/
+
+/** A cell as JSON: numbers, booleans and JSON values are read as such, everything else is a text. */
+const cellJson = (field: Field, { text, isQuoted }: CsvCell): string | Issue => {
+  if (text === '' && !isQuoted) return 'null'
+  if (field.kind === 'json') {
+    try {
+      JSON.parse(text)
+      return text
+    } catch {
+      return violationIssue(field, new Violation('json_parsing', text))
+    }
+  }
+  const isLiteral = ['integer', 'number', 'boolean'].includes(field.kind) && literal.test(text)
+  return isLiteral ? text : JSON.stringify(text)
+}
+
+interface Names {
+  /** The fields that a row may have. */
+  readonly allowed: ReadonlyMap<string, Field>
+  readonly ignored: ReadonlySet<string>
+}
+
+/** Throws for names in the first line that no row can have. */
+const checkHeader = (
+  resource: Resource,
+  { cells, line }: { cells: readonly CsvCell[]; line: number },
+  names: Names,
+) => {
+  const header = cells.map(({ text }) => text)
+  const issues = header.flatMap((name, n) => {
+    if (names.ignored.has(name)) return []
+    const at = (msg: string) => [{ ...bodyIssue('extra_forbidden', msg, name), line }]
+    if (header.indexOf(name) < n) return at(`The column "${shorten(name)}" is there twice.`)
+    if (names.allowed.has(name)) return []
+    if (resource.fields.some((field) => field.name === name))
+      return at(`${name} cannot be set; remove the column, or leave it out with ignore=${name}.`)
+    const suggestion = nearest(name, [...names.allowed.keys()])
+    const hint = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
+    return at(`Unknown column "${shorten(name)}".${hint}`)
+  })
+  if (issues.length > 0) throw bodyInvalid(issues)
+  return header
+}
+
+function* csvRows(resource: Resource, text: string, names: Names): Generator<SentRow> {
+  let header: readonly string[] | undefined
+  for (const row of readCsv(text)) {
+    const { line, cells, error } = row
+    if (error !== undefined) {
+      const issue = bodyIssue('csv_parsing', `The row has ${error}.`)
+      if (!header) throw bodyInvalid([{ ...issue, line }])
+      yield wrongRow(issue, line)
+    } else if (!header) header = checkHeader(resource, row, names)
+    else if (cells.length !== header.length) {
+      const counts = `${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, but the header has ${header.length}`
+      yield wrongRow(bodyIssue('csv_parsing', `The row has ${counts}.`), line)
+    } else {
+      const members: string[] = []
+      const empty: string[] = []
+      const issues: Issue[] = []
+      for (const [n, name] of header.entries()) {
+        const field = names.ignored.has(name) ? undefined : names.allowed.get(name)
+        if (!field) continue
+        const json = cellJson(field, cells[n] as CsvCell)
+        if (typeof json !== 'string') issues.push(json)
+        else members.push(`${JSON.stringify(name)}:${json}`)
+        if (json === 'null') empty.push(name)
+      }
+      const source = `{${members.join(',')}}`
+      const large = largeRow(resource, source)
+      yield large ? wrongRow(large, line) : { line, body: JSON.parse(source), source, empty, issues }
+    }
+  }
+}
+
+/** A row is no larger than one that is created by itself. */
+const largeRow = (resource: Resource, source: string): Issue | undefined => {
+  const bytes = Buffer.from(source)
+  if (bytes.length > bodyLimit) return bodyIssue('too_long', `The row has more than ${bodyLimit} bytes.`)
+  const maxValues = maxValuesOf(resource)
+  return hasTooManyValues(bytes, maxValues)
+    ? bodyIssue('too_long', `The row has more than ${maxValues} values.`)
+    : undefined
+}
+
+/** A row that was sent as JSON. */
+const jsonRow = (resource: Resource, source: string, { ignored }: Names, line?: number): SentRow => {
+  const large = largeRow(resource, source)
+  if (large) return wrongRow(large, line)
+  let body: unknown
+  try {
+    body = JSON.parse(source)
+  } catch {
+    return wrongRow(bodyIssue('json_invalid', `The row is not valid JSON: ${jsonErrorPlace(source)}.`), line)
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return wrongRow(bodyIssue('object_type', `The row must be a JSON object, not ${jsonNoun(body)}.`), line)
+  for (const name of ignored) delete (body as Record<string, unknown>)[name]
+  const read = { body: body as Record<string, unknown>, source, empty: [], issues: [] }
+  return line === undefined ? read : { ...read, line }
+}
+
+function* lines(text: string): Generator<readonly [line: number, text: string]> {
+  for (let [at, line] = [0, 1]; at < text.length; line++) {
+    const end = text.indexOf('\n', at)
+    yield [line, text.slice(at, end === -1 ? undefined : end)]
+    at = end === -1 ? text.length : end + 1
+  }
+}
+
+function* ndjsonRows(resource: Resource, text: string, names: Names): Generator<SentRow> {
+  for (const [line, source] of lines(text)) if (source.trim() !== '') yield jsonRow(resource, source, names, line)
+}
+
+const notAnArray = (): Error =>
+  bodyInvalid([bodyIssue('list_type', 'The body must be a JSON array of rows, such as [{"name": "Ana"}].')])
+
+const token = /[[\]{}",]/g
+const text = /"[^"\\]*(?:\\.[^"\\]*)*"/gsy
+
+/** The rows of a JSON array, one after the other: to parse all of them at once would take too long. */
+function* arrayRows(resource: Resource, source: string, names: Names): Generator<SentRow> {
+  const begin = /^\s*\[/.exec(source)
+  if (!begin) throw notAnArray()
+  let from = begin[0].length
+  let level = 1
+  let isFirst = true
+  token.lastIndex = from
+  for (let found = token.exec(source); found; found = token.exec(source)) {
+    const [sign] = found
+    if (sign === '"') {
+      text.lastIndex = found.index
+      if (!text.test(source)) break
+      token.lastIndex = text.lastIndex
+      continue
+    }
+    const isEnd = level === 1 && (sign === ',' || sign === ']')
+    if (isEnd) {
+      const element = source.slice(from, found.index)
+      if (isFirst && sign === ']' && element.trim() === '') {
+        if (source.slice(found.index + 1).trim() !== '') throw notAnArray()
+        return
+      }
+      yield jsonRow(resource, element.trim(), names)
+      isFirst = false
+      from = found.index + 1
+    }
+    if (sign === '[' || sign === '{') level++
+    if (sign === ']' || sign === '}') level--
+    if (level === 0) {
+      if (source.slice(found.index + 1).trim() !== '') throw notAnArray()
+      return
+    }
+  }
+  throw bodyInvalid([bodyIssue('json_invalid', `The body is not valid JSON: ${jsonErrorPlace(source)}.`)])
+}
+
+/** The line of the first byte that is not UTF-8. */
+const wrongLine = (bytes: Buffer): number => {
+  let line = 1
+  for (let at = 0; ; line++) {
+    const end = bytes.indexOf('\n', at)
+    if (end === -1 || !isUtf8(bytes.subarray(at, end))) return line
+    at = end + 1
+  }
+}
+
+/** The rows of a body; throws if it is not one of the type as a whole. */
+export const readRows = (resource: Resource, type: ImportType, bytes: Buffer, names: Names): Generator<SentRow> => {
+  if (!isUtf8(bytes)) {
+    const issue = bodyIssue('string_unicode', 'The body is not valid UTF-8.')
+    throw bodyInvalid([type === 'application/json' ? issue : { ...issue, line: wrongLine(bytes) }])
+  }
+  const source = bytes.toString().replace(/^\uFEFF/, '')
+  if (type === 'text/csv') return csvRows(resource, source, names)
+  return type === 'application/json' ? arrayRows(resource, source, names) : ndjsonRows(resource, source, names)
+}

@@ -1,0 +1,80 @@
+/**
+ * Reads CSV (RFC 4180) row by row. By hand, because an import reports every row that is wrong with the line in which it begins, goes on
+ * after it, and reads an empty cell and an empty text differently.
+ */
+
+export interface CsvCell {
+  readonly text: string
+  readonly isQuoted: boolean
+}
+
+export interface CsvRow {
+  /** The line in which it begins, from 1. */
+  readonly line: number
+  readonly cells: readonly CsvCell[]
+  /** What is wrong with it, to complete the sentence "The row has …". */
+  readonly error?: string
+}
+
+/** The first of these characters in the first line separates cells. */
+const delimiterIn = (text: string): string => /^(?:"(?:[^"]|"")*"|[^",;\t\n])*([,;\t])/.exec(text)?.[1] ?? ','
+
+const endOfLine = (text: string, from: number): number => {
+  const end = text.indexOf('\n', from)
+  return end === -1 ? text.length : end
+}
+
+const countLines = (text: string): number => text.split('\n').length - 1
+
+/** The cell that begins with a quote, and where it ends; undefined if the quote is never closed. */
+const quotedCell = (text: string, begin: number): { cell: string; end: number } | undefined => {
+  let cell = ''
+  for (let from = begin + 1; ; ) {
+    const quote = text.indexOf('"', from)
+    if (quote === -1) return undefined
+    cell += text.slice(from, quote)
+    if (text[quote + 1] !== '"') return { cell, end: quote + 1 }
+    cell += '"'
+    from = quote + 2
+  }
+}
+
+/** The rows; blank lines are left out. */
+export function* readCsv(text: string): Generator<CsvRow> {
+  const delimiter = delimiterIn(text)
+  const plain = new RegExp(`[^${delimiter}"\n]*`, 'y')
+  for (let [at, line] = [0, 1]; at < text.length; ) {
+    const cells: CsvCell[] = []
+    const begins = line
+    let error: string | undefined
+    for (let isOpen = true; isOpen; ) {
+      const quoted = text[at] === '"' ? quotedCell(text, at) : undefined
+      if (quoted) {
+        cells.push({ text: quoted.cell, isQuoted: true })
+        line += countLines(quoted.cell)
+        at = quoted.end
+        if (text.startsWith('\r\n', at)) at++
+      } else if (text[at] === '"') {
+        error = 'a quote that is not closed'
+        at = text.length
+      } else {
+        plain.lastIndex = at
+        const [cell = ''] = plain.exec(text) ?? []
+        at += cell.length
+        const isLast = text[at] === '\n' || at === text.length
+        cells.push({ text: isLast ? cell.replace(/\r$/, '') : cell, isQuoted: false })
+      }
+      isOpen = text[at] === delimiter
+      if (!isOpen && text[at] !== '\n' && at < text.length) {
+        error = quoted ? 'text after a closing quote' : 'a quote inside a cell that does not begin with one'
+        at = endOfLine(text, at)
+      }
+      // The delimiter, or the end of the line.
+      at++
+    }
+    line++
+    const isBlank = cells.length === 1 && cells[0]?.text === '' && !cells[0].isQuoted
+    if (error !== undefined) yield { line: begins, cells, error }
+    else if (!isBlank) yield { line: begins, cells }
+  }
+}

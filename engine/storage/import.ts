@@ -1,0 +1,212 @@
+/** Many rows of one table in one transaction: as data, as statements, and as the steps that store them. */
+import type { Knex } from 'knex'
+import { idField, type Registry, type RowId, type RowValues } from '../descriptor/registry.js'
+import { inTurns } from '../process/batchPerTick.js'
+import { buildOnce, compile, jsonList, parameter, type Statement, sqlTag, toBuffer } from './bindings.js'
+import { conflictsQuery, parseConflicts } from './conflicts.js'
+import type { Cell, Dialect, Source } from './dialect.js'
+import type { Query, Walk } from './referencing.js'
+import { boundValue, escapedName, findField } from './schema.js'
+import {
+  type Conflict,
+  findReplay,
+  type IdempotencyKey,
+  type KeyStatements,
+  type Refused,
+  rowTag,
+  storeKey,
+} from './write.js'
+
+/** A row as it is to be: a new one, the changes of the row with an id as it was read, or one that stays as it is. */
+export type ImportedRow =
+  | { readonly kind: 'insert'; readonly values: RowValues }
+  | {
+      readonly kind: 'update'
+      readonly id: RowId
+      readonly tag: string
+      readonly values: RowValues
+      readonly stamps: RowValues
+    }
+  | { readonly kind: 'keep'; readonly id: RowId; readonly tag: string }
+
+export interface Import {
+  readonly rows: readonly ImportedRow[]
+  /** Whether to store the rows, to store them and undo it, or only to look for conflicts. */
+  readonly mode: 'store' | 'dryRun' | 'check'
+  readonly idempotencyKey?: IdempotencyKey | undefined
+}
+
+/** A conflict, and the place of its row. */
+export interface RowConflict extends Conflict {
+  readonly row: number
+}
+
+export type ImportOutcome<B = Buffer> =
+  /** What was stored, or would be: then the transaction is undone. */
+  | { readonly body: B; readonly replayed: boolean; readonly isUndone?: boolean }
+  | { readonly conflicts: readonly RowConflict[] }
+  /** A row has changed since it was read. */
+  | { readonly isStale: true }
+  | { readonly mismatch: true }
+  | { readonly refused: Refused }
+
+/** The statements of an import, with all rows as one value; plain data, which can be sent to a thread. */
+export interface ImportPlan {
+  readonly kind: 'import'
+  readonly mode: Import['mode']
+  /** The rows that are changed or kept: their ids and JSON. */
+  readonly current?: Query
+  readonly tags: Readonly<Record<RowId, string>>
+  /** For each kind of row: the conflicts, as places and JSON, and the change; inserts return the ids. */
+  readonly groups: readonly { readonly isInsert: boolean; readonly conflicts: Query; readonly change: Query }[]
+  /** The ids of the rows as JSON; null for one that the database assigns. */
+  readonly ids: readonly (string | null)[]
+  readonly counts: Readonly<Record<ImportedRow['kind'], number>>
+  readonly key?: { readonly given: IdempotencyKey; readonly statements: KeyStatements }
+}
+
+const importBody = ({ ids, counts }: ImportPlan, assigned: readonly string[], mode: Import['mode']): string => {
+  let next = 0
+  const all = ids.map((id) => id ?? assigned[next++])
+  return `{"created":${counts.insert},"updated":${counts.update},"unchanged":${counts.keep},"ids":[${mode === 'dryRun' ? '' : all.join(',')}]}`
+}
+
+/** Stores the rows of an import within a transaction. */
+export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
+  const { key, mode, groups, tags } = plan
+  const replay = yield* findReplay(key)
+  if (replay) return 'mismatch' in replay ? replay : { body: replay.body, replayed: true }
+  if (plan.current) {
+    const rows = yield plan.current
+    const isSame = ([id, json]: readonly unknown[]) => tags[String(id)] === rowTag(toBuffer(json))
+    if (rows.length < Object.keys(tags).length || !rows.every(isSame)) return { isStale: true }
+  }
+  const conflicts: RowConflict[] = []
+  for (const group of groups)
+    for (const [row, found] of yield group.conflicts)
+      conflicts.push(...parseConflicts(found).map((conflict) => ({ ...conflict, row: Number(row) })))
+  if (conflicts.length > 0 || mode === 'check') return { conflicts }
+  const assigned: string[] = []
+  for (const { isInsert, change } of groups) {
+    const made = yield change
+    if (isInsert) assigned.push(...made.map(([id]) => String(id)))
+  }
+  const body = importBody(plan, assigned, mode)
+  if (mode === 'dryRun') return { body, replayed: false, isUndone: true }
+  yield* storeKey(key, body)
+  return { body, replayed: false }
+}
+
+/** Plans the imports of one table. */
+export const importPlanner = (
+  dialect: Dialect,
+  registry: Registry,
+  source: Source,
+  sources: (path: string) => Source,
+  keys: KeyStatements | undefined,
+) => {
+  const { knex } = dialect
+  const { resource } = source
+  const { kind: idKind } = idField(resource)
+  const sql = sqlTag(knex)
+  const table = escapedName(resource.table)
+  const column = (name: string) => escapedName(findField(resource, name).column)
+  const elements = knex.raw(dialect.elements, [parameter(knex, '$rows')])
+  /** The value of a field in the row `_e`, whose first element is its place. */
+  const cells = (names: readonly string[]) => {
+    const cell = (name: string, type?: string) => dialect.element(names.indexOf(name) + 1, type)
+    const typed = (name: string) =>
+      cell(name, source.typeOf?.(name) ?? dialect.columnOf(findField(resource, name)).type)
+    const template = (name: string) => source.write(name)
+    return {
+      given: (name: string) => knex.raw(typed(name)),
+      written: (name: string): Knex.Raw =>
+        knex.raw(template(name), [knex.raw(template(name) === '?' ? typed(name) : cell(name))]),
+    }
+  }
+  const place = dialect.element(0, 'integer')
+  /** The places of rows that have conflicts, and these as JSON. */
+  const conflictsOf = (names: readonly string[], changed: readonly string[] | 'all') => {
+    const query = conflictsQuery(dialect, registry, sources, source, changed, cells(names).given)
+    return compile(sql`select n, conflicts from (select ${place} as n, (${query as unknown as Knex.Raw}) as conflicts
+      from ${elements} as _e) as _c where conflicts <> ''`)
+  }
+  // The database sets a managed field without a value.
+  const inserted = resource.fields.filter(({ managed }) => managed !== true).map(({ name }) => name)
+  const once = buildOnce<{ conflicts: Statement; change: Statement }>()
+  const insert = () =>
+    once('insert', () => ({
+      conflicts: conflictsOf(inserted, 'all'),
+      change: compile(sql`insert into ${table} (${inserted.map(column).join(', ')})
+        select ${sql.join(inserted.map(cells(inserted).written), ', ')} from ${elements} as _e order by ${place}
+        returning ${column('id')}`),
+    }))
+  const update = (changed: readonly string[], stamps: readonly string[]) => {
+    const names = ['id', ...changed, ...stamps]
+    const { given, written } = cells(names)
+    return once(`update ${names} ${stamps.length}`, () => {
+      const set = [...changed, ...stamps].map((name) => sql`${column(name)} = ${written(name)}`)
+      return {
+        conflicts: conflictsOf(names, changed),
+        change: compile(sql`update ${table} set ${sql.join(set, ', ')} from ${elements} as _e
+          where ${table}.${column('id')} = ${given('id')}`),
+      }
+    })
+  }
+  const isIn = () => knex.raw(dialect.isIn, [parameter(knex, '$ids', dialect.typeOf(idField(resource), true))])
+  const onceCurrent = buildOnce<Statement>()
+  const current = () =>
+    onceCurrent('', () =>
+      compile(
+        sql`select cast(id as text), ${dialect.bytes(source.json)} from ${source.from} as _t where id ${isIn()} order by id${dialect.forUpdate}`,
+      ),
+    )
+  const bound = (name: string, value: unknown) =>
+    boundValue(dialect.columnOf(findField(resource, name)), value ?? null) ?? null
+  const boundId = (id: RowId) => (idKind === 'integer' ? BigInt(id) : id)
+  const jsonId = (id: RowId) => (idKind === 'integer' ? id : JSON.stringify(id))
+
+  return async ({ rows, mode, idempotencyKey: given }: Import): Promise<ImportPlan> => {
+    const pause = inTurns()
+    const counts = { insert: 0, update: 0, keep: 0 }
+    const tags: Record<RowId, string> = {}
+    const groups = new Map<string, { isInsert: boolean; statements: ReturnType<typeof insert>; rows: string[] }>()
+    for (const [n, row] of rows.entries()) {
+      await pause()
+      counts[row.kind]++
+      if (row.kind !== 'insert') tags[row.id] = row.tag
+      if (row.kind === 'keep') continue
+      const isInsert = row.kind === 'insert'
+      const [changed, stamps] = isInsert ? [inserted, []] : [Object.keys(row.values), Object.keys(row.stamps)]
+      const values: RowValues = isInsert ? row.values : { ...row.values, ...row.stamps }
+      const key = isInsert ? '' : `${changed} ${stamps}`
+      const group = groups.get(key) ?? { isInsert, statements: isInsert ? insert() : update(changed, stamps), rows: [] }
+      const fields = [...changed, ...stamps].map((name) => bound(name, values[name]))
+      group.rows.push(jsonList([n, ...(isInsert ? [] : [boundId(row.id)]), ...fields]))
+      groups.set(key, group)
+    }
+    const key = given && keys && mode === 'store' && { given, statements: keys }
+    return {
+      kind: 'import',
+      mode,
+      tags,
+      counts,
+      ids: rows.map((row) => {
+        if (row.kind !== 'insert') return jsonId(row.id)
+        const { id = null } = row.values
+        return id === null ? null : JSON.stringify(id)
+      }),
+      groups: [...groups.values()].map(({ isInsert, statements, rows: all }) => {
+        const values = { $rows: `[${all.join(',')}]` }
+        const { conflicts, change } = statements
+        return { isInsert, conflicts: { statement: conflicts, values }, change: { statement: change, values } }
+      }),
+      ...(Object.keys(tags).length > 0 && {
+        current: { statement: current(), values: { $ids: dialect.bindList(Object.keys(tags).map(boundId)) } },
+      }),
+      ...(key && { key }),
+    }
+  }
+}
+
+export type ImportPlanner = ReturnType<typeof importPlanner>

@@ -1,0 +1,366 @@
+/** Many rows at once: every format, all or nothing, every issue with its row and line, matches, dry runs, keys. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  boolean,
+  date,
+  decimal,
+  integer,
+  json,
+  now,
+  number,
+  text,
+  timestamp,
+  uuid,
+} from '../../engine/descriptor/index.js'
+import type { RowValues } from '../../engine/descriptor/registry.js'
+import { resourceIn } from '../support/registryFrom.js'
+import { authorized, startService, type TestResponse } from '../support/service.js'
+
+const open = { create: true, update: true, delete: true, import: true } as const
+const teams = resourceIn('teams', { name: text({ unique: true }) }, { required: ['name'], ...open })
+const people = resourceIn(
+  'people',
+  {
+    code: text({ unique: true, maxLength: 20 }),
+    name: text(),
+    age: integer({ min: 0 }),
+    weight: number(),
+    is_member: boolean(),
+    born: date(),
+    seen: timestamp(),
+    fee: decimal({ digits: 12, places: 2 }),
+    tag: uuid(),
+    extra: json(),
+    secret: text({ redacted: true }),
+    state: text({ oneOf: ['new', 'old'], next: { new: ['old'] }, default: 'new' }),
+    team_id: integer({ references: 'teams', filter: true }),
+    seat: integer({ unique: ['team_id'] }),
+    changed: timestamp({ managed: now, onUpdate: now }),
+  },
+  {
+    required: ['name', 'state'],
+    rules: [
+      {
+        fields: ['age', 'seat'],
+        holds: ({ age, seat }) => (seat as number) <= (age as number) + 1_000,
+        message: 'seat is too high',
+      },
+    ],
+    ...open,
+  },
+)
+const lands = resourceIn('lands', { title: text() }, { id: 'text', ...open })
+const notes = resourceIn('notes', { body: text() }, { create: true, import: true })
+const plain = resourceIn('plain', { body: text() }, { create: true })
+const { send, get, create, change } = await startService({ registry: [teams, people, lands, notes, plain] })
+await create('teams', { name: 'Red' })
+await create('teams', { name: 'Blue' })
+
+const importAs = (type: string, path: string, body: string | Buffer, headers: Record<string, string> = {}) =>
+  send(`/api/v1/${path}`, { method: 'POST', headers: { ...authorized, 'content-type': type, ...headers }, body })
+const csv = (path: string, body: string | Buffer, headers?: Record<string, string>) =>
+  importAs('text/csv', path, body, headers)
+const ndjson = (path: string, rows: readonly object[], headers?: Record<string, string>) =>
+  importAs('application/x-ndjson', path, rows.map((row) => JSON.stringify(row)).join('\n'), headers)
+
+const stored = ({ status, body, text: sent }: TestResponse, expected = 201) => {
+  assert.is(status, expected, sent)
+  return body
+}
+const issuesOf = ({ status, body, text: sent }: TestResponse): unknown[] => {
+  assert.is(status, 422, sent)
+  const { issues, total } = body.error.details
+  assert.ok(total === undefined || total >= issues.length)
+  return issues.map(({ type, loc, line }: { type: string; loc: (string | number)[]; line?: number }) => [
+    type,
+    ...loc,
+    ...(line === undefined ? [] : [`line ${line}`]),
+  ])
+}
+const rowsOf = async (path: string): Promise<RowValues[]> => (await get(`/v1/${path}?limit=200`)).body.data
+const totalOf = async (path: string): Promise<number> => (await get(`/v1/${path}?limit=1`)).body.meta.total
+
+const test = suite('import')
+
+test('CSV: kinds, quotes, empty cells and empty texts, in any order of columns', async () => {
+  const body = [
+    'name;code;age;weight;is_member;born;seen;fee;tag;extra;team_id',
+    'Ana;a1;30;1.5e3;true;2020-02-29;2026-03-01T10:00:00+01:00;012.5;0190D8A1-6F2E-7C3A-9B1D-2F4E6A8C0B1D;"{""b"":[1],""a"":12345678901234567890}";1',
+    '"";;;;;;;;;;',
+    '',
+    '"Bo ""B"";\nsecond line";b2;0;-0.5;false;;;0;;"""text""";2',
+    '',
+  ].join('\r\n')
+  const result = stored(await csv('people/import', body))
+  assert.equal([result.created, result.updated, result.unchanged, result.ids.length], [3, 0, 0, 3])
+  const [ana, empty, bo] = await rowsOf('people')
+  assert.equal([ana?.['id'], empty?.['id'], bo?.['id']], result.ids)
+  assert.equal(
+    [ana?.['age'], ana?.['weight'], ana?.['is_member'], ana?.['born'], ana?.['seen'], ana?.['fee'], ana?.['tag']],
+    [30, 1500, true, '2020-02-29', '2026-03-01T09:00:00.000Z', '12.50', '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d'],
+  )
+  assert.equal([empty?.['name'], empty?.['code'], empty?.['state'], empty?.['extra']], ['', null, 'new', null])
+  assert.equal(
+    [bo?.['name'], bo?.['extra'], bo?.['is_member'], bo?.['fee']],
+    ['Bo "B";\r\nsecond line'.replace('\r', ''), 'text', false, '0.00'],
+  )
+  const { text: sent } = await get('/v1/people?limit=1')
+  assert.ok(sent.includes('"extra":{"b":[1],"a":12345678901234567890}'), sent)
+})
+
+test('NDJSON and JSON arrays, with blank lines and white space', async () => {
+  const rows = [
+    { name: 'N1', age: 1 },
+    { name: 'N2', extra: { z: '}],[' } },
+  ]
+  const lines = `\n${rows.map((row) => JSON.stringify(row)).join('\n\n')}\r\n`
+  assert.is(stored(await importAs('application/x-ndjson', 'people/import', lines)).created, 2)
+  assert.is(
+    stored(
+      await importAs(
+        'application/json',
+        'people/import',
+        ` [ ${rows.map((row) => JSON.stringify(row)).join(' , ')} ] `,
+      ),
+    ).created,
+    2,
+  )
+  for (const [type, body] of [
+    ['text/csv', ''],
+    ['text/csv', 'name\n'],
+    ['application/x-ndjson', '\n'],
+    ['application/json', '[]'],
+    ['application/json', ' [ ] '],
+  ] as const)
+    assert.equal(stored(await importAs(type, 'people/import', body)), { created: 0, updated: 0, unchanged: 0, ids: [] })
+})
+
+test('all issues of all rows, with their lines, and nothing is stored', async () => {
+  const before = await totalOf('people')
+  const body = 'name,age,code,team_id\nA,-1,dup,1\n,x,dup,99\n"B,\nC",1.5,,\nD,1\nE"x,2,,\nF,,a1,\n'
+  assert.equal(issuesOf(await csv('people/import', body)), [
+    ['greater_than_equal', 'body', 0, 'age', 'line 2'],
+    ['missing', 'body', 1, 'name', 'line 3'],
+    ['int_type', 'body', 1, 'age', 'line 3'],
+    ['unique', 'body', 1, 'code', 'line 3'],
+    ['reference', 'body', 1, 'team_id', 'line 3'],
+    ['int_from_float', 'body', 2, 'age', 'line 4'],
+    ['csv_parsing', 'body', 3, 'line 6'],
+    ['csv_parsing', 'body', 4, 'line 7'],
+    ['unique', 'body', 5, 'code', 'line 8'],
+  ])
+  const lines = '{"name":"ok"}\n{"name":5,"x":1}\n[]\n{"name":\n{"name":"y","seat":5000,"age":1}'
+  assert.equal(issuesOf(await importAs('application/x-ndjson', 'people/import', lines)), [
+    ['string_type', 'body', 1, 'name', 'line 2'],
+    ['extra_forbidden', 'body', 1, 'x', 'line 2'],
+    ['object_type', 'body', 2, 'line 3'],
+    ['json_invalid', 'body', 3, 'line 4'],
+    ['rule', 'body', 4, 'seat', 'line 5'],
+  ])
+  assert.equal(issuesOf(await importAs('application/json', 'people/import', '[{"name":1},{"age":"2"}]')), [
+    ['string_type', 'body', 0, 'name'],
+    ['missing', 'body', 1, 'name'],
+    ['int_type', 'body', 1, 'age'],
+  ])
+  assert.is(await totalOf('people'), before)
+})
+
+test('a body that is not of its type, and names that no row can have', async () => {
+  for (const body of ['{}', '1', '', '[{}', '[{}]]', '[{}],', 'null'])
+    assert.ok(issuesOf(await importAs('application/json', 'people/import', body)).length > 0, body)
+  assert.equal(issuesOf(await csv('people/import', 'nam,name,name,id,changed\n1,2,3,4,5\n')), [
+    ['extra_forbidden', 'body', 'nam', 'line 1'],
+    ['extra_forbidden', 'body', 'name', 'line 1'],
+    ['extra_forbidden', 'body', 'id', 'line 1'],
+    ['extra_forbidden', 'body', 'changed', 'line 1'],
+  ])
+  assert.equal(issuesOf(await csv('people/import', Buffer.from('name\nA\n\xff\n', 'latin1'))), [
+    ['string_unicode', 'body', 'line 3'],
+  ])
+  assert.equal(issuesOf(await csv('people/import', '"name\nA')), [['csv_parsing', 'body', 'line 1']])
+  assert.is((await importAs('text/plain', 'people/import', 'name')).status, 422)
+  assert.is((await send('/api/v1/people/import', { method: 'POST', body: 'name' })).status, 401)
+  for (const method of ['GET', 'PATCH', 'DELETE'])
+    assert.equal([(await send('/api/v1/people/import', { method, headers: authorized })).status], [405])
+  assert.is((await csv('plain/import', 'body\nx')).status, 405)
+})
+
+test('parameters: unknown ones, and wrong values, store nothing', async () => {
+  const before = await totalOf('notes')
+  for (const [query, type, name] of [
+    ['dryrun=true', 'extra_forbidden', 'dryrun'],
+    ['dryRun=yes', 'bool_parsing', 'dryRun'],
+    ['match=body', 'enum', 'match'],
+    ['limit=1', 'extra_forbidden', 'limit'],
+  ] as const)
+    assert.equal(issuesOf(await csv(`notes/import?${query}`, 'body\nx\n')), [[type, 'query', name]])
+  assert.is(await totalOf('notes'), before)
+  assert.is(stored(await csv('notes/import?dryRun=false&ignore=other', 'other,body\n1,x\n')).created, 1)
+})
+
+test('a dry run checks everything and stores nothing', async () => {
+  const before = await totalOf('teams')
+  assert.equal(
+    stored(
+      await ndjson('teams/import?dryRun=true', [{ name: 'Green' }, { name: 'Grey' }], { 'idempotency-key': 'dry' }),
+      200,
+    ),
+    {
+      created: 2,
+      updated: 0,
+      unchanged: 0,
+      ids: [],
+    },
+  )
+  assert.equal(issuesOf(await ndjson('teams/import?dryRun=true', [{ name: 'Red' }])), [
+    ['unique', 'body', 0, 'name', 'line 1'],
+  ])
+  assert.is(await totalOf('teams'), before)
+  assert.is(stored(await ndjson('teams/import', [{ name: 'Green' }], { 'idempotency-key': 'dry' })).created, 1)
+})
+
+test('the same key gives the same result, and another body with it is refused', async () => {
+  const headers = { 'idempotency-key': 'once' }
+  const first = await ndjson('teams/import', [{ name: 'Cyan' }], headers)
+  const again = await ndjson('teams/import', [{ name: 'Cyan' }], headers)
+  assert.equal([again.status, again.body, again.headers['idempotency-replayed']], [201, stored(first), 'true'])
+  assert.equal(issuesOf(await ndjson('teams/import', [{ name: 'Pink' }], headers)).length, 1)
+  assert.equal(issuesOf(await ndjson('teams/import?ignore=x', [{ name: 'Cyan' }], headers)).length, 1)
+})
+
+test('match: rows that are found are changed by the rules of updates, others are created', async () => {
+  await ndjson('people/import', [
+    { code: 'm1', name: 'One', age: 1, state: 'new', secret: 's1' },
+    { code: 'm2', name: 'Two', age: 2, state: 'old' },
+    { code: 'm3', name: 'Three', age: 3 },
+  ])
+  const [one] = (await get('/v1/people?q=m1')).body.data
+  const result = stored(await csv('people/import?match=code', 'code,name,age\nm1,Uno,\nm2,Two,2\nm4,Four,4\n'))
+  assert.equal([result.created, result.updated, result.unchanged], [1, 1, 1])
+  const [changed] = (await get('/v1/people?q=m1')).body.data
+  assert.equal([changed.id, changed.name, changed.age], [one.id, 'Uno', 1])
+  assert.ok(changed.changed >= one.changed)
+  assert.equal(result.ids[0], one.id)
+  assert.equal(
+    issuesOf(
+      await ndjson('people/import?match=code', [
+        { code: 'm2', state: 'new' },
+        { code: 'm1', seat: 9_000 },
+        { name: 'No code' },
+        { code: 'm3', age: 1 },
+        { code: 'm3', age: 2 },
+        { code: 5 },
+        { code: 'm9' },
+      ]),
+    ),
+    [
+      ['transition', 'body', 0, 'state', 'line 1'],
+      ['rule', 'body', 1, 'seat', 'line 2'],
+      ['missing', 'body', 2, 'code', 'line 3'],
+      ['unique', 'body', 4, 'code', 'line 5'],
+      ['string_type', 'body', 5, 'code', 'line 6'],
+      ['missing', 'body', 6, 'name', 'line 7'],
+    ],
+  )
+  const byId = stored(await ndjson('people/import?match=id', [{ id: one.id, name: 'Eins' }]))
+  assert.equal([byId.updated, byId.ids], [1, [one.id]])
+  assert.equal(issuesOf(await ndjson('people/import?match=id', [{ id: 999_999, name: 'x' }])), [
+    ['reference', 'body', 0, 'id', 'line 1'],
+  ])
+  assert.equal(stored(await ndjson('people/import?match=id', [{ id: one.id, secret: 's2' }])).updated, 1)
+})
+
+test('ids that clients choose: imported, matched, and unique within the body', async () => {
+  assert.equal(stored(await csv('lands/import', 'id,title\nnl,Netherlands\n"a ""b""",Other\n')).ids, ['nl', 'a "b"'])
+  assert.equal(issuesOf(await csv('lands/import', 'id,title\nnl,x\nde,y\nde,z\n')), [
+    ['unique', 'body', 0, 'id', 'line 2'],
+    ['unique', 'body', 2, 'id', 'line 4'],
+  ])
+  const result = stored(await csv('lands/import?match=id', 'id,title\nnl,Nederland\nde,Deutschland\n'))
+  assert.equal(result, { created: 1, updated: 1, unchanged: 0, ids: ['nl', 'de'] })
+})
+
+test('uniqueness within other fields, and references, also of changed rows', async () => {
+  await ndjson('people/import', [
+    { code: 's1', name: 'S', team_id: 1, seat: 1, age: 1 },
+    { code: 's2', name: 'S', team_id: 2, seat: 1, age: 1 },
+  ])
+  assert.equal(
+    issuesOf(
+      await ndjson('people/import', [
+        { name: 'T', team_id: 1, seat: 1 },
+        { name: 'T', team_id: 1, seat: 2 },
+        { name: 'T', team_id: 1, seat: 2 },
+        { name: 'T', seat: 1 },
+      ]),
+    ),
+    [
+      ['unique', 'body', 0, 'seat', 'line 1'],
+      ['unique', 'body', 2, 'seat', 'line 3'],
+    ],
+  )
+  assert.equal(
+    issuesOf(
+      await ndjson('people/import?match=code', [
+        { code: 's2', team_id: 1 },
+        { code: 's1', team_id: 77 },
+      ]),
+    ),
+    [
+      ['unique', 'body', 0, 'seat', 'line 1'],
+      ['reference', 'body', 1, 'team_id', 'line 2'],
+    ],
+  )
+})
+
+test('the first 100 issues are shown, and all are counted; too many rows are 413', async () => {
+  const { status, body } = await ndjson(
+    'people/import',
+    Array.from({ length: 300 }, () => ({ name: 1 })),
+  )
+  assert.equal([status, body.error.details.issues.length, body.error.details.total], [422, 100, 300])
+  assert.is(body.error.details.issues[99].line, 100)
+  const many = await importAs('application/x-ndjson', 'notes/import', '{}\n'.repeat(10_001))
+  assert.is(many.status, 413)
+  assert.is(
+    (await importAs('application/x-ndjson', 'notes/import', Buffer.alloc(16 * 1024 * 1024 + 1, ' '))).status,
+    413,
+  )
+})
+
+test('10,000 rows are stored in order', async () => {
+  const before = await totalOf('notes')
+  const rows = Array.from({ length: 10_000 }, (_, n) => ({ body: `row ${n}` }))
+  const { ids } = stored(await ndjson('notes/import', rows))
+  assert.is(await totalOf('notes'), before + 10_000)
+  for (const n of [0, 4_999, 9_999]) assert.is((await get(`/v1/notes/${ids[n]}`)).body.body, `row ${n}`)
+  assert.is((await get('/v1/notes?q=row%20777')).body.meta.total, 11)
+})
+
+test('what was exported can be imported again to equal rows', async () => {
+  const ignored = 'ignore=id&ignore=changed&ignore=secret&ignore=code&ignore=seat'
+  const export1 = await rowsOf('people')
+  for (const type of ['text/csv', 'application/x-ndjson']) {
+    const exported = await send('/api/v1/people', { headers: { accept: type } })
+    const last = (await rowsOf('people')).length
+    const { created, ids } = stored(await importAs(type, `people/import?${ignored}`, exported.text))
+    assert.is(created, last)
+    const bare = ({ id: _, changed: __, code: ___, seat: ____, ...row }: RowValues) => row
+    const copies = (await Promise.all(export1.map((_, n) => get(`/v1/people/${ids[n]}`)))).map(({ body }) => bare(body))
+    assert.equal(copies, export1.map(bare))
+  }
+})
+
+test('a row that changes while it is imported is changed after all', async () => {
+  const [one] = (await get('/v1/people?q=m3')).body.data
+  const changes = Array.from({ length: 5 }, (_, n) => change(`people/${one.id}`, { age: 50 + n }))
+  const imports = Array.from({ length: 3 }, (_, n) =>
+    ndjson('people/import?match=code', [{ code: 'm3', name: `Name ${n}` }]),
+  )
+  for (const { status } of await Promise.all([...changes, ...imports]))
+    assert.ok(status === 200 || status === 201, String(status))
+  assert.match((await get(`/v1/people/${one.id}`)).body.name, /^Name/)
+})
+
+test.run()
