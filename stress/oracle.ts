@@ -116,8 +116,10 @@ const groupValue = (name: string, row: RowValues): Value => {
   const [field = '', part] = name.split('.')
   const value = row[field] ?? null
   if (part === undefined || value === null) return value
-  const isDate = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])/.test(String(value))
-  return isDate ? String(value).slice(0, { year: 4, month: 7, day: 10 }[part]) : null
+  const day = String(value).slice(0, 10)
+  const time = new Date(`${day}T00:00:00Z`)
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(+time) && time.toISOString().startsWith(day)
+  return isDate && !day.startsWith('0000') ? String(value).slice(0, { year: 4, month: 7, day: 10 }[part]) : null
 }
 
 /** What a summary computes of the rows of a group. */

@@ -50,14 +50,16 @@ export const changeIssues = (
   before: RowValues,
   values: RowValues,
   stamps: RowValues = {},
-): Issue[] => [
-  ...wrongSteps(resource, before, values).map(([field, violation]) => violationIssue(field, violation)),
-  ...ruleIssues(
-    resource,
-    { ...before, ...values, ...stamps },
-    (name) => values[name] !== undefined && JSON.stringify(values[name]) !== JSON.stringify(before[name] ?? null),
-  ),
-]
+): Issue[] => {
+  const isOther = (name: string) => JSON.stringify(values[name]) !== JSON.stringify(before[name] ?? null)
+  const changed = Object.keys(values).filter(isOther)
+  // What an update sets by itself changes with everything else.
+  const all = changed.length > 0 ? [...changed, ...Object.keys(stamps)] : []
+  return [
+    ...wrongSteps(resource, before, values).map(([field, violation]) => violationIssue(field, violation)),
+    ...ruleIssues(resource, { ...before, ...values, ...stamps }, (name) => all.includes(name)),
+  ]
+}
 
 /** The issue for a value that the database refuses although the descriptor allows it. */
 export const constraintIssue = (

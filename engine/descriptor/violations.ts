@@ -126,10 +126,12 @@ const parameterWords: Readonly<Record<string, (value: never, ctx: never) => stri
     `Decimal input should have no more than ${most} digits in total`,
   string_unicode: () => 'Input should be a valid string without a NUL',
   enum: (_, { expected }: { expected: readonly GivenValue[] }) =>
-    `Input should be ${expected
-      .map((value) => `'${value}'`)
-      .join(', ')
-      .replace(/, ([^,]*)$/, ' or $1')}`,
+    expected.length === 0
+      ? 'No value is possible here'
+      : `Input should be ${expected
+          .map((value) => `'${value}'`)
+          .join(', ')
+          .replace(/, ([^,]*)$/, ' or $1')}`,
   greater_than_equal: (_, { ge }: { ge: number }) => `Input should be greater than or equal to ${ge}`,
   less_than_equal: (_, { le }: { le: number }) => `Input should be less than or equal to ${le}`,
   too_long: (count: number, { max_length: most }: { max_length: number }) =>

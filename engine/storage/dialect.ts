@@ -55,6 +55,10 @@ export interface Dialect {
   readSum(sums: readonly bigint[]): bigint
   /** The condition that a text begins with a date. */
   beginsWithDate(text: string): string
+  /** A text that is compared and ordered by its code points, whatever the collation of its column. */
+  exactText(text: string): string
+  /** A condition for the rows of a query that ends a read which takes too long, where the database does not do so itself. */
+  readonly inTime?: string
   /** The elements of a JSON array, under the alias `_e`, and an element of such an element, of a type if the database needs one. */
   readonly elements: string
   element(index: number, type?: string): string
@@ -106,6 +110,8 @@ export interface Purpose {
   readonly values?: string
   /** Whether it goes through the whole table, which takes the same time whatever it looks for. */
   readonly isScan?: boolean
+  /** Whether it may read the whole table, and is slow as long as nothing is known about it. */
+  readonly isHeavy?: boolean
   /** Whether it reads few rows by their ids or in their order, so that nobody need wait for it. */
   readonly isShort?: boolean
   /** Whether the response has begun, so that the read is not refused. */

@@ -1,49 +1,65 @@
 /** A table whose rows have the rows that they reference, in the member `expanded`. */
+import { servedValue } from '../descriptor/kinds.js'
+import type { Field } from '../descriptor/registry.js'
 import type { Dialect, Runner, Source } from './dialect.js'
 import { quoted } from './schema.js'
 
 /** A reference, and the table that it names rows of. */
 export interface Expansion {
-  readonly field: string
+  readonly field: Field
   readonly target: Source
 }
 
-/** What is read of the row that a reference names. */
-const referenced = ({ field, target }: Expansion, sql: string): string => {
-  const reference = `_t.${quoted(field)}`
+/** What is read of the row that a reference names, if the reference is shown; the first of several, which a view may have. */
+const referenced = ({ columnOf }: Dialect, { field, target }: Expansion, sql: string): string => {
+  const { json: _, ...column } = columnOf(field)
+  const reference = servedValue(column, `_t.${quoted(field.name)}`)
   const from = target.byId?.('_e') ?? `${target.from} as _e`
-  return `(select ${sql} from ${from} where _e.id = ${target.idOf?.(reference) ?? reference})`
+  return `(select ${sql} from ${from} where _e.id = ${target.idOf?.(reference) ?? reference} limit 1)`
 }
 
 const versionIn = (state: string): string => `(select version from (${state}) as _s)`
 
-/** The version of several tables: one after the other. */
+/** The versions of several tables: one after the other. */
 const separator = '.'
 
-export const expandedSource = ({ openObject }: Dialect, source: Source, expansions: readonly Expansion[]): Source => {
-  const members = expansions.map((one) => `'"${one.field}":' || coalesce(${referenced(one, one.target.json)}, 'null')`)
-  const sizes = expansions.map((one) => `coalesce(${referenced(one, one.target.size)}, 0)`)
+export const expandedSource = (dialect: Dialect, source: Source, expansions: readonly Expansion[]): Source => {
+  const members = expansions.map(
+    (one) => `'"${one.field.name}":' || coalesce(${referenced(dialect, one, one.target.json)}, 'null')`,
+  )
+  const sizes = expansions.map((one) => `coalesce(${referenced(dialect, one, one.target.size)}, 0)`)
   const { state: own, ...rest } = source
-  const others = expansions.map(({ target }) => target.state)
-  const states = [own, ...others].flatMap((state) => state ?? [])
-  const versions = states.map(versionIn).join(` || '${separator}' || `)
+  const states = [own, ...expansions.map(({ target }) => target.state)]
+  // Nothing tells whether a response has changed if one of its tables has no version.
+  const versions = states.includes(undefined) ? [] : [...new Set(states as readonly string[])].map(versionIn)
   return {
     ...rest,
-    json: `${openObject(source.json)} || ',"expanded":{' || ${members.join(` || ',' || `)} || '}}'`,
+    json: `${dialect.openObject(source.json)} || ',"expanded":{' || ${members.join(` || ',' || `)} || '}}'`,
     size: [source.size, ...sizes].join(' + '),
-    // Nothing tells whether a response has changed if one of its tables has no version.
-    ...(states.length > others.length && {
-      state: `select ${versions} as version, (select total from (${own}) as _s) as total`,
+    ...(versions.length > 0 && {
+      state: `select ${versions.join(` || '${separator}' || `)} as version, (select total from (${own}) as _s) as total`,
     }),
   }
 }
 
-/** Runs the reads of such a table by the runner of its own rows. */
-export const expandedRunner = (own: Runner, targets: readonly Runner[]): Runner => {
+/** So many rows that are not long by themselves are together. */
+const manyRows = 4
+
+const hasJson = ({ resource }: Source): boolean => resource.fields.some(({ kind }) => kind === 'json')
+
+/** Runs the reads of such a table by the runner of its own rows; `targets` are the runners of the expansions. */
+export const expandedRunner = (
+  own: Runner,
+  targets: readonly Runner[],
+  source: Source,
+  expansions: readonly Expansion[],
+): Runner => {
   const { version: _, state: __, ...runner } = own
-  const all = [own, ...targets]
+  const all = [...new Set([own, ...targets])]
   const versions = all.flatMap(({ version }) => version ?? [])
   const states = all.flatMap(({ state }) => state ?? [])
+  // The database knows long rows by their texts alone.
+  const isLong = expansions.length >= manyRows || [source, ...expansions.map(({ target }) => target)].some(hasJson)
   return {
     ...runner,
     ...(versions.length === all.length && {
@@ -54,7 +70,7 @@ export const expandedRunner = (own: Runner, targets: readonly Runner[]): Runner 
         const found = await Promise.all(states.map((read) => read()))
         return {
           version: found.map(({ version }) => version).join(separator),
-          hasLongRows: found.some(({ hasLongRows }) => hasLongRows),
+          hasLongRows: isLong || found.some(({ hasLongRows }) => hasLongRows),
           denseIds: found[0]?.denseIds,
         }
       },

@@ -191,7 +191,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     return matching(plan, columns, (test) => isDriver(test, driver), { candidates, ...(order && { order }) })
   }
 
-  const fewIf = `(select count(*) from _few) <= ${maxSorted}`
+  const fewIf = `(select count(*) from registry_few) <= ${maxSorted}`
   const bindPosition = (condition: string, { field }: Order): Knex.Raw => {
     const value = named('afterValue', dialect.typeOf(findField(resource, field)))
     const names = condition.match(/@(?:value|id)/g) ?? []
@@ -225,7 +225,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       return limited(rows, isAll ? undefined : `not (${fewIf})`)
     }
     const walks = after ? partsAfter(dialect, walked, order, after).map(walk) : [walk()]
-    if (isAll && walks.length === 1) return sql`_found as materialized (${walks[0] as Knex.Raw})`
+    if (isAll && walks.length === 1) return sql`registry_found as materialized (${walks[0] as Knex.Raw})`
     const isAfter =
       after &&
       bindPosition(
@@ -234,11 +234,11 @@ export const readStatements = (dialect: Dialect, source: Source) => {
           .join(' or '),
         order,
       )
-    const few = sql`select * from _few${isAfter ? sql` where ${isAfter}` : ''} order by ${orderBy(order, '_k')}`
+    const few = sql`select * from registry_few${isAfter ? sql` where ${isAfter}` : ''} order by ${orderBy(order, '_k')}`
     const arms = sql.join([...(isAll ? [] : [limited(few, fewIf)]), ...walks], ' union all ')
     const rows = sql`select * from (${arms}) as _arms order by ${orderBy(order, '_k')} limit ${integer('limit')}`
-    if (isAll) return sql`_found as materialized (${rows})`
-    return sql`_few as materialized (${matches(plan, driver, columns, fewOrder(plan))} limit ${String(maxSorted + 1)}), _found as materialized (${rows})`
+    if (isAll) return sql`registry_found as materialized (${rows})`
+    return sql`registry_few as materialized (${matches(plan, driver, columns, fewOrder(plan))} limit ${String(maxSorted + 1)}), registry_found as materialized (${rows})`
   }
   /** A server that has no better idea scans the table for a range; asked for the order of the range, it uses the index. */
   const fewOrder = (plan: Plan): string => {
@@ -251,13 +251,13 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   const total = (plan: Plan, driver: Driver): Knex.Raw => {
     const counted = count(plan, driver)
     if (plan.strategy !== 'all')
-      return sql`select case when ${fewIf} then (select count(*) from _few) else (${counted}) end`
-    return state ? sql`select coalesce((select total from _state), (${counted}))` : counted
+      return sql`select case when ${fewIf} then (select count(*) from registry_few) else (${counted}) end`
+    return state ? sql`select coalesce((select total from registry_state), (${counted}))` : counted
   }
   /** The id and the key of a row that was found. */
   const rowAt = ({ order }: Plan, offset: Knex.Raw) => {
     const keyText = order.field === 'id' ? 'null' : dialect.keyText(findField(resource, order.field), '_k')
-    const at = (column: string) => sql`(select ${column} from _found limit 1 offset ${offset})`
+    const at = (column: string) => sql`(select ${column} from registry_found limit 1 offset ${offset})`
     return sql`${at('cast(id as text)')}, ${at(keyText)}`
   }
   /** The JSON of the rows whose ids a common table expression has in their order. */
@@ -271,35 +271,35 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     return `select ${dialect.bytes(joined)} as json from ${from} as _t where id ${isAmong(`select id from ${rows}`)}`
   }
   const withState = (parts: Knex.Raw): Knex.Raw =>
-    state ? sql`with _state as materialized (${state}), ${parts}` : sql`with ${parts}`
+    state ? sql`with registry_state as materialized (${state}), ${parts}` : sql`with ${parts}`
 
   /**
    * A page, one row: version, total, JSON of the rows, how many were found (`$limit` is one more than are shown), id and key of
    * the last one shown. If it is sized, rows with too many bytes have no JSON, but their ids follow.
    */
   const page = (plan: Plan, driver: Driver, after: Position | undefined, isSized: boolean): Knex.Raw => {
-    const size = `select coalesce(sum(${source.size}), 0) from ${from} as _t where id ${isAmong('select id from _shown')}`
-    const large = sql`_large as materialized (select (${size}) > ${String(largePageBytes)} as is_large)`
-    const isLarge = '(select is_large from _large)'
+    const size = `select coalesce(sum(${source.size}), 0) from ${from} as _t where id ${isAmong('select id from registry_shown')}`
+    const large = sql`registry_large as materialized (select (${size}) > ${String(largePageBytes)} as is_large)`
+    const isLarge = '(select is_large from registry_large)'
     const parts = sql.join(
       [
         found(plan, driver, after, !after),
-        sql`_shown as materialized (select * from _found limit ${integer('shown')})`,
-        sql`_total as (${total(plan, driver)})`,
+        sql`registry_shown as materialized (select * from registry_found limit ${integer('shown')})`,
+        sql`registry_total as (${total(plan, driver)})`,
         ...(isSized ? [large] : []),
-        sql`_body as (${rowsJson('_shown', plan.order, `','`)})`,
+        sql`registry_body as (${rowsJson('registry_shown', plan.order, `','`)})`,
       ],
       ', ',
     )
     const columns = isSized
       ? [
-          `case when not ${isLarge} then (select json from _body) end`,
-          `case when ${isLarge} then (select ${ids} from _shown) end`,
+          `case when not ${isLarge} then (select json from registry_body) end`,
+          `case when ${isLarge} then (select ${ids} from registry_shown) end`,
         ]
-      : ['(select json from _body)', 'null']
-    const version = state ? '(select version from _state)' : 'null'
-    return withState(sql`${parts} select ${version}, (select * from _total), ${columns[0] as string},
-      (select count(*) from _found), ${rowAt(plan, integer('last'))}, ${columns[1] as string}`)
+      : ['(select json from registry_body)', 'null']
+    const version = state ? '(select version from registry_state)' : 'null'
+    return withState(sql`${parts} select ${version}, (select * from registry_total), ${columns[0] as string},
+      (select count(*) from registry_found), ${rowAt(plan, integer('last'))}, ${columns[1] as string}`)
   }
   /** The same for a page of all rows in order of `id`, which most requests are: one range of the index that has their JSON. */
   const pageById = (descending: boolean, isAfter: boolean): Knex.Raw => {
@@ -309,24 +309,24 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const rows = sql`select id, ${json} as _row from ${rowsFrom} where ${source.inTime ?? 'true'}${after}
       order by id ${direction} limit ${integer('shown')}${skip}`
     const isMore = `${last}(id) <> (select ${last}(id) from ${from})`
-    return sql`with _state as materialized (${state as string})
-      select (select version from _state), (select total from _state), ${dialect.bytes(`string_agg(_row, ',')`)},
-        count(*) + case when ${isMore} then 1 else 0 end, cast(${last}(id) as text), null, null from (${rows}) as _rows`
+    return sql`with registry_state as materialized (${state as string})
+      select (select version from registry_state), (select total from registry_state), ${dialect.bytes(`string_agg(_row, ',')`)},
+        count(*) + case when ${isMore} then 1 else 0 end, cast(${last}(id) as text), null, null from (${rows}) as registry_rows`
   }
   /** The ids of the next rows, one row: a JSON array, how many there are, id and key of the last. */
   const nextIds = (plan: Plan, driver: Driver, after: Position | undefined): Knex.Raw =>
-    sql`with ${found(plan, driver, after, false)} select (select ${ids} from _found), (select count(*) from _found), ${rowAt(plan, integer('last'))}`
+    sql`with ${found(plan, driver, after, false)} select (select ${ids} from registry_found), (select count(*) from registry_found), ${rowAt(plan, integer('last'))}`
 
   /** The first rows of some ids until they have `$bytes`, each a line; and the ids of the others. */
   const part = (order: Order): Knex.Raw => {
     const by = orderBy(order, '_k')
     const given = knex.raw(dialect.isIn, [named('ids', idType(true))])
     const rows = sql`select id, ${key(order)} as _k, ${source.size} as _size from ${from} as _t where id ${given}`
-    const sized = `select *, sum(_size) over (order by ${by} rows unbounded preceding) - _size as _before from _rows`
-    return sql`with _rows as materialized (${rows}), _sized as materialized (${sized}),
-      _part as materialized (select id from _sized where _before < ${integer('bytes')} order by ${by}),
-      _lines as (${rowsJson('_part', order, `'\n'`)})
-      select (select json from _lines), (select ${ids} from _sized where id not in (select id from _part))`
+    const sized = `select *, sum(_size) over (order by ${by} rows unbounded preceding) - _size as _before from registry_rows`
+    return sql`with registry_rows as materialized (${rows}), registry_sized as materialized (${sized}),
+      registry_part as materialized (select id from registry_sized where _before < ${integer('bytes')} order by ${by}),
+      registry_lines as (${rowsJson('registry_part', order, `'\n'`)})
+      select (select json from registry_lines), (select ${ids} from registry_sized where id not in (select id from registry_part))`
   }
 
   /** A summary of the matches, or of the first `$rows` of them. */
@@ -367,13 +367,15 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       driver,
       after && (after.value === null ? 'null' : 'value'),
     ])
-  const version = state ? `(select version from (${state}) as _state)` : 'null'
+  const version = state ? `(select version from (${state}) as registry_state)` : 'null'
   const countAll = `(select count(*) from ${from} as _t)`
   return {
     /** The version and the JSON of the row with `$id`. */
     row: compile(sql`select ${version}, ${dialect.bytes(json)} from ${rowsFrom} where id = ${named('id', idType())}`),
     /** How many rows the table has. */
-    count: compile(sql`select ${state ? `coalesce((select total from (${state}) as _state), ${countAll})` : countAll}`),
+    count: compile(
+      sql`select ${state ? `coalesce((select total from (${state}) as registry_state), ${countAll})` : countAll}`,
+    ),
     /** How many rows each condition and the search find, up to `maxProbed`, if there is a choice between them. */
     probes(plan: Plan): readonly { driver: Driver; statement: Statement }[] {
       if (!source.isProbed) return []

@@ -1,7 +1,7 @@
 /** A summary as SQL, and its response. Rows are grouped by what is stored, which an index may have in order, and then by what is served. */
 import type { Knex } from 'knex'
 import { fromUnits, toUnits } from '../descriptor/decimals.js'
-import { servedValue } from '../descriptor/kinds.js'
+import { kindOf, servedValue } from '../descriptor/kinds.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { type Aggregate, aggregates, dateParts, type Group, type SummaryQuery } from '../descriptor/summary.js'
 import { sqlTag } from './bindings.js'
@@ -10,8 +10,8 @@ import { largePageBytes } from './parts.js'
 import { findField, quoted, readValue } from './schema.js'
 import { GroupsTooLarge } from './storage.js'
 
-/** Keeps the sum of a million of the largest doubles finite; a power of two, so that nothing is rounded. */
-const scale = 2 ** -64
+/** Numbers that are larger are added up apart and smaller, so that their sum is finite; by a power of two, so that nothing is rounded. */
+const [large, scale] = [1e290, 2 ** -64]
 
 /** What the SQL of a summary depends on, beside the rows that are summarised. */
 export const summaryKey = (query: SummaryQuery): string =>
@@ -41,7 +41,10 @@ const partsOf = (dialect: Dialect, field: Field, aggregate: Aggregate): Part[] =
     ]
   const sums = isExact(field)
     ? dialect.exactSums(value, field.places)
-    : [`sum(cast(${value} as double precision) * cast(${scale} as double precision))`]
+    : [
+        `sum(case when abs(${value}) < ${large} then cast(${value} as double precision) end)`,
+        `sum(case when abs(${value}) >= ${large} then ${value} * cast(${scale} as double precision) end)`,
+      ]
   return [...sums, `count(${value})`].map((sql) => ({ sql, of: 'sum' }))
 }
 
@@ -61,11 +64,13 @@ const readable = (dialect: Dialect, field: Field, column: string): string =>
 /** What is served of a group: the value of the field, or a part of its date; and what groups are ordered by. */
 const servedGroup = (dialect: Dialect, resource: Resource, { field: name, part }: Group, stored: string) => {
   const field = findField(resource, name)
-  if (!part) return { value: readable(dialect, field, stored), key: dialect.sortKey({ ...field, name: stored }) }
+  const value = readable(dialect, field, stored)
+  if (!part && kindOf(field.kind).isText) return { value: dialect.exactText(value), key: dialect.exactText(value) }
+  if (!part) return { value, key: dialect.sortKey({ ...field, name: stored }) }
   const text = dialect.keyText(field, stored)
   const begins = `substr(${text}, 1, ${dateParts[part]})`
-  const value = field.format ? `case when ${dialect.beginsWithDate(text)} then ${begins} end` : begins
-  return { value, key: value }
+  const date = field.format ? `case when ${dialect.beginsWithDate(text)} then ${begins} end` : begins
+  return { value: date, key: date }
 }
 
 /**
@@ -86,7 +91,8 @@ export const summaryQuery = (
   const names = new Set([...query.by.map(({ field }) => field), ...computed.map(({ field }) => field.name)])
   const stored = query.by.map(({ field: name, part }) => {
     const field = findField(resource, name)
-    const key = part ? dialect.sortKey(field) : quoted(name)
+    const column = kindOf(field.kind).isText ? dialect.exactText(quoted(name)) : quoted(name)
+    const key = part ? dialect.sortKey(field) : column
     // In the order of an index, every row with other columns would be looked up.
     return names.size > 1 ? dialect.withoutIndex(key) : key
   })
@@ -105,22 +111,23 @@ export const summaryQuery = (
   )
   const order = list(
     ['_n desc'],
-    groups.map((_, n) => `_k${n} asc nulls first, _b${n}`),
+    groups.map((_, n) => `_k${n} asc nulls first`),
   )
   const size = ['0', ...groups.map((_, n) => `coalesce(octet_length(cast(_b${n} as text)), 0)`)].join(' + ')
-  const isLarge = `(select coalesce(sum(${size}), 0) > ${largePageBytes} from _shown)`
+  const isLarge = `(select coalesce(sum(${size}), 0) > ${largePageBytes} from registry_shown)`
   const shown = list(
     ['_n'],
     groups.map((_, n) => `case when not ${isLarge} then _b${n} end`),
     parts.map(({ read }, n) => read?.(`_p${n}`) ?? `_p${n}`),
   )
+  const inTime = dialect.inTime ? ` where ${dialect.inTime}` : ''
   const selected = Object.fromEntries([...names].map((name) => [name, quoted(name)]))
-  return sql`with _stored as (select ${inner} from (${rows({ ...selected, _one: '1' })}) as _t${groupBy(stored.map((_, n) => `_s${n}`))}),
-    _groups as materialized (select ${outer} from _stored${groupBy(groups.map((_, n) => `_b${n}, _k${n}`))}),
-    _shown as materialized (select * from _groups order by ${order} limit ${limit})
-    select _v.version, (select count(*) from _groups), (select sum(_n) from _groups), case when ${isLarge} then 1 else 0 end,
+  return sql`with registry_stored as (select ${inner} from (${rows({ ...selected, _one: '1' })}) as _t${groupBy(stored.map((_, n) => `_s${n}`))}),
+    registry_groups as materialized (select ${outer} from registry_stored${inTime}${groupBy(groups.map((_, n) => `_b${n}, _k${n}`))}),
+    registry_shown as materialized (select * from registry_groups${inTime} order by ${order} limit ${limit})
+    select _v.version, (select count(*) from registry_groups), (select sum(_n) from registry_groups), case when ${isLarge} then 1 else 0 end,
       ${shown}
-    from (${version}) as _v left join _shown on true order by ${order}`
+    from (${version}) as _v left join registry_shown on true order by ${order}`
 }
 
 const jsonOf = (value: unknown): string => (typeof value === 'bigint' ? String(value) : JSON.stringify(value ?? null))
@@ -139,15 +146,15 @@ const aggregateJson = (
   aggregate: Aggregate,
   cells: readonly (Cell | undefined)[],
 ): string => {
-  const [first = null] = cells
-  if (first === null) return 'null'
+  const [first = null, second = null] = cells
   if (aggregate === 'min' || aggregate === 'max') return jsonOf(readValue(dialect.columnOf(field), first))
-  const count = BigInt(String(cells.at(-1)))
+  const count = BigInt(String(cells.at(-1) ?? 0))
+  if (count === 0n) return 'null'
   const sums = cells.slice(0, -1)
   const { places = 0, kind } = field
   if (!isExact(field)) {
-    const sum = Number(first)
-    const value = aggregate === 'sum' ? sum / scale : sum / Number(count) / scale
+    const divisor = aggregate === 'sum' ? 1 : Number(count)
+    const value = Number(first) / divisor + Number(second) / divisor / scale
     return jsonOf(Number.isFinite(value) ? value : null)
   }
   const units = dialect.readSum(sums.map((cell) => toUnits(String(cell))))

@@ -264,7 +264,8 @@ const resourceTable = (
     async summary(query, caller) {
       const selection = { where: query.where, search: query.search, order: defaultListQuery.order }
       const { limit, maxRows } = query
-      const key = `${shape}${path}/summary?${limit}&${maxRows ?? ''}&${summaryKey(query)}&${selectionKey(selection)}`
+      // No id of a row and no query of a list can make the same key.
+      const key = `${shape}${path}&${limit}&${maxRows ?? ''}&${summaryKey(query)}&${selectionKey(selection)}`
       const entry = await cached('summary', key)
       if (entry) return entry
       const plan = planRead(selection, isIndexed)
@@ -276,7 +277,7 @@ const resourceTable = (
         const values = { ...boundValues(plan), limit, rows: maxRows }
         const statement = statements.summary(plan, driver, query)
         // The groups decide how long it takes, too.
-        const timing = { ...purpose(plan, driver, caller), values: key }
+        const timing = { ...purpose(plan, driver, caller), values: key, isHeavy: true }
         const rows = await runner.read(statement, values, timing)
         return versioned(rows[0]?.[0] ?? null, body(rows))
       }
@@ -368,11 +369,19 @@ export const resourceTables = (registry: Registry, database: Tables) => {
   }
   const expandedTable = (resource: Resource, references: readonly string[]): Table => {
     const targets = references.map((name) => resourceAt(registry, String(findField(resource, name).references)))
-    const expansions = references.map((field, n) => ({ field, target: sourceAt((targets[n] as Resource).path) }))
+    const expansions = references.map((name, n) => ({
+      field: findField(resource, name),
+      target: sourceAt((targets[n] as Resource).path),
+    }))
     const source = expandedSource(dialect, sourceAt(resource.path), expansions)
     const { unwatched, check, writes, planImport } = tableOf(resource)
     const others = targets.map((target) => tableOf(target).unwatched)
-    const runner = changed.watch(resource, expandedRunner(unwatched, others), check, targets)
+    const runner = changed.watch(
+      resource,
+      expandedRunner(unwatched, others, sourceAt(resource.path), expansions),
+      check,
+      targets,
+    )
     return resourceTable(dialect, source, readStatements(dialect, source), runner, writes, planImport, database)
   }
   const keep = buildOnce<Table>()

@@ -11,9 +11,26 @@ export const joinedText = (resource: Resource): string => {
   return `concat_ws(' ', ${names.join(', ') || "''"})`
 }
 
-/** About how many bytes a row has: those of its texts, whose lengths a database knows without reading them. */
+/** About how many bytes a row has: those of its texts, whose lengths a database knows without reading them, and of its JSON. */
 export const textSize = (resource: Resource): string =>
-  ['0', ...searchedFields(resource).map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`)].join(' + ')
+  [
+    '0',
+    ...searchedFields(resource).map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`),
+    ...jsonSizes(resource),
+  ].join(' + ')
+
+export const jsonSizes = ({ fields }: Resource): string[] =>
+  fields
+    .filter(({ kind, redacted }) => kind === 'json' && !redacted)
+    .map(({ name }) => `coalesce(octet_length(cast(${quoted(name)} as text)), 0)`)
+
+/** Whether a database stores integers in columns of a type; an interval is none. */
+export const isIntegerType = (type: string): boolean =>
+  /^(?:tiny|small|medium|big|unsigned big )?int(?:eger|2|8)?\b/i.test(type)
+
+/** The type of the column with the ids. */
+export const idTypeIn = (resource: Resource, table: CatalogueTable | undefined): string =>
+  table?.columns.find(({ name }) => name === idField(resource).column)?.type ?? ''
 
 /**
  * The table as a query whose columns are the fields; a redacted column is never read. `columnSql` is the column of a field by the type
@@ -32,7 +49,7 @@ export const unmanagedColumns = (
     .filter(({ redacted }) => !redacted)
     .map(({ name }) => `${columns.get(name)?.read} as ${quoted(name)}`)
   const id = idField(resource)
-  const idType = types.get(id.column) ?? ''
+  const idType = idTypeIn(resource, table)
   const isRow = hasId(escapedName(id.column))
   return {
     resource,
@@ -43,6 +60,6 @@ export const unmanagedColumns = (
     uniqueKey: (_, value) => value,
     // Integers that are served as texts.
     ...(id.kind === 'text' &&
-      /int/i.test(idType) && { bindId: (text: RowId) => (isInteger(text, integerBits[idType]) ? text : null) }),
+      isIntegerType(idType) && { bindId: (text: RowId) => (isInteger(text, integerBits[idType]) ? text : null) }),
   }
 }

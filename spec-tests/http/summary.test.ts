@@ -313,6 +313,60 @@ test('values of many megabytes are refused as groups', async () => {
   assert.is((await get('/v1/days/summary?by=status&limit=2')).status, 200)
 })
 
+test('tiny numbers and the largest ones are added up', async () => {
+  const numbers = resourceIn(
+    'numbers',
+    { weight: number({ range: true }), name: text({ filter: true }) },
+    { summary: true },
+  )
+  const own = await startService({ registry: [numbers] })
+  for (const weight of [5e-324, 1e-300, 2.5e-300]) await own.create('numbers', { weight, name: 'tiny' })
+  for (const weight of [1.5e308, -1.5e308, 1e10]) await own.create('numbers', { weight, name: 'large' })
+  const { body } = await own.get('/v1/numbers/summary?by=name&sum=weight&avg=weight')
+  assert.equal(
+    body.data.map(({ sum }: { sum: { weight: number } }) => sum.weight),
+    [1e10, 3.5e-300],
+  )
+})
+
+test('no id of a row is the key of a summary', async () => {
+  const lands = resourceIn('lands', { name: text() }, { id: 'text', summary: true })
+  const own = await startService({ registry: [lands] })
+  const ids = ['summary?50&&[[],[[],[],[],[]]]&q=', '&50&&[[],[[],[],[],[]]]&q=', '50&&[[],[[],[],[],[]]]&q=']
+  for (let n = 0; n < 3; n++) await own.get('/v1/lands/summary')
+  for (const id of ids) assert.is((await own.get(`/v1/lands/${encodeURIComponent(id)}`)).status, 404)
+  for (const id of ids) await own.create('lands', { id })
+  for (const id of [...ids, ...ids, ...ids])
+    assert.is((await own.get(`/v1/lands/${encodeURIComponent(id)}`)).body.id, id)
+  assert.is((await own.get('/v1/lands/summary')).body.meta.rows, 3)
+})
+
+test('a text begins with a date if that day exists', async () => {
+  const due = [
+    '2026-02-31',
+    '2025-02-29',
+    '2024-02-29',
+    '1900-02-29',
+    '2000-02-29x',
+    '2026-04-31',
+    '0000-01-01',
+    '2026-12-31',
+  ]
+  const days = resourceIn('texts', { due: text({ format: 'date', range: true }) }, { summary: true })
+  const own = await startService({ registry: [days] })
+  for (const one of due) await own.create('texts', { due: one })
+  const { body } = await own.get('/v1/texts/summary?by=due.day')
+  assert.equal(
+    body.data.map(({ by, count }: { by: RowValues; count: number }) => [by['due.day'], count]),
+    [
+      [null, 5],
+      ['2000-02-29', 1],
+      ['2024-02-29', 1],
+      ['2026-12-31', 1],
+    ],
+  )
+})
+
 const service = await startService({ registry })
 for (const resource of registry.filter(({ summary: isSummarized, existing }) => isSummarized && !existing)) {
   const plain = possibleGroups(resource).filter(({ part }) => !part)

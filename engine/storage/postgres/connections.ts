@@ -179,7 +179,13 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     const { table = '', caller, limitMs = limit, isBegun = false, ...timed } = purpose
     const isTimed = timed.values !== undefined
     const keys = isTimed ? latencyKeys(name, timed) : []
-    const [client, free] = await enter({ table, caller, keys, isLong: timed.isScan === true, isBegun })
+    const [client, free] = await enter({
+      table,
+      caller,
+      keys,
+      isLong: timed.isScan === true || timed.isHeavy === true,
+      isBegun,
+    })
     const started = performance.now()
     const running = together(client, send)
     try {

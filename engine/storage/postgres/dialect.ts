@@ -2,9 +2,9 @@
 import { type Field, idField, type Resource } from '../../descriptor/registry.js'
 import { fold } from '../caseFold.js'
 import type { ColumnSql, Dialect, Source } from '../dialect.js'
-import { type CatalogueTable, findColumn } from '../migration/catalogue.js'
+import type { CatalogueTable } from '../migration/catalogue.js'
 import { escapedName, quoted } from '../schema.js'
-import { joinedText, unmanagedColumns } from '../unmanaged.js'
+import { idTypeIn, isIntegerType, joinedText, jsonSizes, unmanagedColumns } from '../unmanaged.js'
 import { plainType, withoutZone } from './catalogue.js'
 import { lettersFoldedTo, maxKeyBytes } from './functions.js'
 import { knex, named } from './prepared.js'
@@ -43,6 +43,12 @@ export const columnSql = ({ name: field, kind, column }: Field, type: string): C
 const isLongText = (value: unknown): boolean =>
   [value].flat().some((text) => typeof text === 'string' && Buffer.byteLength(text) > maxKeyBytes)
 
+/** The server has no function that tells whether a text is a date. */
+const realDay = [
+  '^([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))',
+  '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)',
+].join('|')
+
 export const postgresDialect = (index: SearchIndex): Dialect => ({
   knex,
   columnOf,
@@ -73,22 +79,25 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
   // With all its places, whatever the column has.
   exactSums: (value, places = 0) => [`round(sum(${value}), ${places})`],
   readSum: ([sum = 0n]) => sum,
-  beginsWithDate: (text) => `${text} ~ '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])'`,
+  beginsWithDate: (text) => `${text} ~ '${realDay}' and left(${text}, 4) <> '0000'`,
+  exactText: (text) => `${text} collate "C"`,
   elements: 'jsonb_array_elements(cast(? as jsonb))',
   element: (index, type) => (type ? `cast(_e.value ->> ${index} as ${type})` : `(_e.value ->> ${index})`),
   forUpdate: ' for update',
 })
 
-/** A reference to a text: of the type and the collation of the ids, so that their index finds it. */
-const idOf = (resource: Resource, type = ''): Pick<Source, 'idOf'> => {
+const isBigint = (text: string): string => `${text}::numeric between -9223372036854775808 and 9223372036854775807`
+
+/** A reference by a text, of the type of the ids, so that their index finds it. */
+const idOf = (resource: Resource, table: CatalogueTable | undefined): Pick<Source, 'idOf'> => {
+  const type = idTypeIn(resource, table)
   if (idField(resource).kind !== 'text') return {}
-  const collation = resource.existing ? '"default"' : '"C"'
-  return {
-    idOf: (reference) =>
-      /int/.test(type)
-        ? `case when ${reference} ~ '^(-|)[0-9]{1,18}$' then ${reference}::bigint end`
-        : `${reference} collate ${collation}`,
-  }
+  if (isIntegerType(type))
+    return {
+      idOf: (reference) => `case when ${reference} ~ '^(0|(-|)[1-9][0-9]{0,18})$'
+        then case when ${isBigint(reference)} then ${reference}::bigint end end`,
+    }
+  return /^character/.test(type) ? { idOf: (reference) => `cast(${reference} as ${type})` } : {}
 }
 
 export const managedSource = (index: SearchIndex, resource: Resource): Source => ({
@@ -98,8 +107,7 @@ export const managedSource = (index: SearchIndex, resource: Resource): Source =>
   byId: (alias) => `${quoted(resource.table)} as ${alias}`,
   text: knex.raw(searchedColumn),
   // That of its text, which the server knows without reading it.
-  size: `coalesce(octet_length(${searchedColumn}), 0)`,
-  ...idOf(resource),
+  size: [`coalesce(octet_length(${searchedColumn}), 0)`, ...jsonSizes(resource)].join(' + '),
   write: () => '?',
   uniqueKey: (field, value) => indexKey(field, value),
   state: `select to_hex(state) as version, total from registry_state('${resource.table}')`,
@@ -117,7 +125,7 @@ export const unmanagedSource = (
 ): Source => ({
   ...unmanagedColumns(resource, table, columnSql, (column) => `${column} is not null`, { smallint: 16, integer: 32 }),
   json: rowJson(resource),
-  ...idOf(resource, table && findColumn(table, idField(resource).column)?.type),
+  ...idOf(resource, table),
   // The server folds ASCII letters; of the others, those that occur in the searched text are enough.
   text: knex.raw(`translate(lower(${joinedText(resource)} collate "C"), ?, ?)`, [
     named('foldedFrom', 'text'),

@@ -9,7 +9,7 @@ import type { ColumnSql, Dialect, Source } from '../dialect.js'
 import { keyQueries } from '../keys.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
 import { countsTable, escapedName, quoted } from '../schema.js'
-import { joinedText, textSize, unmanagedColumns } from '../unmanaged.js'
+import { idTypeIn, isIntegerType, joinedText, textSize, unmanagedColumns } from '../unmanaged.js'
 import type { KeyStatements } from '../write.js'
 import { knex } from './knex.js'
 import { columnOf, isLong, jsonIndex, longRowsIndex, rowJson, rowKey, searchTable, sortKey } from './schema.js'
@@ -48,6 +48,13 @@ export const columnSql = ({ name: field, kind, column, places = 0 }: Field, type
 /** One row in so many looks at the time: SQLite itself cannot end a read. */
 const checkedRows = 1_024
 
+/** At random, because the ids of rows may follow any rule. */
+const looksAtTime = `(random() % ${checkedRows} <> 0 or registry_in_time())`
+
+/** An integer that is written as an id is. */
+const integerId = (reference: string): string =>
+  `case when cast(cast(${reference} as integer) as text) = ${reference} then cast(${reference} as integer) end`
+
 export const sqliteDialect: Dialect = {
   knex,
   columnOf,
@@ -74,8 +81,11 @@ export const sqliteDialect: Dialect = {
   // The upper and the lower 32 bits: sum() fails beyond 2^63.
   exactSums: (value) => [`sum(${value} >> 32)`, `sum(${value} & 4294967295)`],
   readSum: ([upper = 0n, lower = 0n]) => upper * 2n ** 32n + lower,
+  // A day that a month does not have would become one of the next month.
   beginsWithDate: (text) =>
-    `${text} glob '${dateGlob}*' and substr(${text}, 6, 2) between '01' and '12' and substr(${text}, 9, 2) between '01' and '31'`,
+    `${text} glob '${dateGlob}*' and substr(${text}, 1, 4) <> '0000' and date(substr(${text}, 1, 10)) = substr(${text}, 1, 10)`,
+  exactText: (text) => `${text} collate binary`,
+  inTime: looksAtTime,
   elements: 'json_each(?)',
   element: (index) => `(_e.value ->> ${index})`,
   forUpdate: '',
@@ -113,8 +123,8 @@ export const unmanagedSource = (resource: Resource, table: CatalogueTable | unde
   ),
   json: rowJson(resource),
   text: knex.raw(joinedText(resource)),
-  // At random, because the ids may follow any rule.
-  inTime: `(random() % ${checkedRows} <> 0 or registry_in_time())`,
+  ...(idField(resource).kind === 'text' && isIntegerType(idTypeIn(resource, table)) && { idOf: integerId }),
+  inTime: looksAtTime,
 })
 
 /** The SQL that says whether a table has a row of so much text that a page of such rows takes long to read. */
