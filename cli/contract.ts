@@ -42,7 +42,7 @@ await runCommand(command, async ({ accept, check, json }) => {
   // Without demo rows where these have errors: they may not match a changed descriptor yet.
   const { registry, errors } = await inspectFolders(folders)
   if (errors.length > 0) throw new RegistryError(errors)
-  const document = JSON.parse(createDocuments(product, deriveOperations(registry)).openapi.toString()) as Json
+  const document = JSON.parse(createDocuments(product, deriveOperations(registry, product)).openapi.toString()) as Json
   // The examples come from the demo rows.
   const hasExamples = registry.every(({ demoErrors }) => demoErrors === undefined)
   if (accept && !hasExamples) {

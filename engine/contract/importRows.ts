@@ -149,47 +149,61 @@ function* ndjsonRows(resource: Resource, text: string, names: Names): Generator<
   for (const [line, source] of lines(text)) if (source.trim() !== '') yield jsonRow(resource, source, names, line)
 }
 
-const notAnArray = (): Error =>
-  bodyInvalid([bodyIssue('list_type', 'The body must be a JSON array of rows, such as [{"name": "Ana"}].')])
-
 const token = /[[\]{}",]/g
 const text = /"[^"\\]*(?:\\.[^"\\]*)*"/gsy
 
-/** The rows of a JSON array, one after the other: to parse all of them at once would take too long. */
-function* arrayRows(resource: Resource, source: string, names: Names): Generator<SentRow> {
-  const begin = /^\s*\[/.exec(source)
-  if (!begin) throw notAnArray()
-  let from = begin[0].length
-  let level = 1
-  let isFirst = true
+/** The elements of a JSON array that begins before a place, as texts, up to its end; what follows must match. */
+export function* arrayElements(
+  source: string,
+  begin: number,
+  end: RegExp,
+  wrong: (source: string) => Error,
+): Generator<string> {
+  let [from, level, isFirst] = [begin, 1, true]
   token.lastIndex = from
   for (let found = token.exec(source); found; found = token.exec(source)) {
     const [sign] = found
+    const at = found.index
     if (sign === '"') {
-      text.lastIndex = found.index
-      if (!text.test(source)) break
+      text.lastIndex = at
+      if (!text.test(source)) throw wrong(source)
       token.lastIndex = text.lastIndex
       continue
     }
-    const isEnd = level === 1 && (sign === ',' || sign === ']')
-    if (isEnd) {
-      const element = source.slice(from, found.index)
-      if (isFirst && sign === ']' && element.trim() === '') {
-        if (source.slice(found.index + 1).trim() !== '') throw notAnArray()
-        return
-      }
-      yield jsonRow(resource, element.trim(), names)
+    if (level === 1 && (sign === ',' || sign === ']')) {
+      const element = source.slice(from, at).trim()
+      const next = token.lastIndex
+      if (!(isFirst && sign === ']' && element === '')) yield element
       isFirst = false
-      from = found.index + 1
+      from = at + 1
+      // Another generator may have used it meanwhile.
+      token.lastIndex = next
     }
     if (sign === '[' || sign === '{') level++
     if (sign === ']' || sign === '}') level--
     if (level === 0) {
-      if (source.slice(found.index + 1).trim() !== '') throw notAnArray()
+      if (!end.test(source.slice(at + 1))) throw wrong(source)
       return
     }
   }
-  throw bodyInvalid([bodyIssue('json_invalid', `The body is not valid JSON: ${jsonErrorPlace(source)}.`)])
+  throw wrong(source)
+}
+
+const notAnArray = (source: string): Error => {
+  try {
+    JSON.parse(source)
+  } catch {
+    return bodyInvalid([bodyIssue('json_invalid', `The body is not valid JSON: ${jsonErrorPlace(source)}.`)])
+  }
+  return bodyInvalid([bodyIssue('list_type', 'The body must be a JSON array of rows, such as [{"name": "Ana"}].')])
+}
+
+/** The rows of a JSON array, one after the other: to parse all of them at once would take too long. */
+function* arrayRows(resource: Resource, source: string, names: Names): Generator<SentRow> {
+  const begin = /^\s*\[/.exec(source)
+  if (!begin) throw notAnArray(source)
+  for (const element of arrayElements(source, begin[0].length, /^\s*$/, notAnArray))
+    yield jsonRow(resource, element, names)
 }
 
 /** The line of the first byte that is not UTF-8. */

@@ -8,12 +8,13 @@ import { operationNames } from '../descriptor/names.js'
 import { filterFields, type Registry, type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
 import { possibleGroups } from '../descriptor/summary.js'
 import { Violation } from '../descriptor/violations.js'
+import { maxOperations, withReferences } from './batchBody.js'
 import * as errors from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
 import { formats } from './formats.js'
 import { keyReused, type ResponseHeader, requestHeaders, responseHeaders } from './headers.js'
 import { importQuerySchema } from './importParameters.js'
-import { itemIdIssue, parameterIssue } from './issues.js'
+import { bodyIssue, itemIdIssue, parameterIssue } from './issues.js'
 import { itemIdSchema, querySchema } from './parameters.js'
 import { type BodyReader, bodyLimit, createBodyReader, importLimit, updateBodyReader } from './rowBody.js'
 import {
@@ -30,6 +31,7 @@ import {
   updateSchema,
   withArticle,
 } from './schemas.js'
+import type { Product } from './service.js'
 
 /** A route; its path is relative to the base path. */
 interface Route extends RouteConfig {
@@ -60,7 +62,22 @@ export interface ImportOperation extends ResourceOperation {
   readonly readUpdate?: BodyReader
 }
 
-export type Operation = SystemOperation | ResourceOperation | WriteOperation | ImportOperation
+/** What can be done with a resource in a batch. */
+export interface Writers {
+  readonly resource: Resource
+  readonly POST?: BodyReader
+  readonly PATCH?: BodyReader
+  readonly DELETE?: true
+}
+
+export interface BatchOperation {
+  readonly kind: 'batch'
+  readonly route: Route
+  /** By the path of the resource. */
+  readonly writers: ReadonlyMap<string, Writers>
+}
+
+export type Operation = BatchOperation | SystemOperation | ResourceOperation | WriteOperation | ImportOperation
 
 const json = (schema: z.ZodType, example?: unknown) => ({ 'application/json': { schema, example } })
 
@@ -388,6 +405,103 @@ const remove = (resource: Resource): Operation => {
   })
 }
 
+/** All writes of a resource in a batch, as schemas. */
+const batchSchemas = (resource: Resource, { POST, PATCH, DELETE }: Writers): z.ZodType[] => {
+  const isReference = (name: string) => resource.fields.some((field) => field.name === name && field.references)
+  const row = z.string().meta({ description: `\`/v1/${resource.path}/\` and the id.` })
+  const ifMatch = z.string().optional().meta({ description: 'The ETag of the row, in quotes.' })
+  const as = z.string().optional().meta({ description: 'The name by which later operations refer to the row.' })
+  return [
+    ...(POST
+      ? [
+          z.strictObject({
+            method: z.literal('POST'),
+            path: z.literal(`/v1/${resource.path}`),
+            as,
+            body: withReferences(createSchema(resource), isReference),
+          }),
+        ]
+      : []),
+    ...(PATCH
+      ? [
+          z.strictObject({
+            method: z.literal('PATCH'),
+            path: row,
+            ifMatch,
+            body: withReferences(updateSchema(resource), isReference),
+          }),
+        ]
+      : []),
+    ...(DELETE ? [z.strictObject({ method: z.literal('DELETE'), path: row, ifMatch })] : []),
+  ]
+}
+
+const batch = (registry: Registry, operations: readonly Operation[]): BatchOperation => {
+  const writers = new Map(
+    registry.map((resource) => {
+      const reader = (kind: string) =>
+        operations.find(
+          (one): one is WriteOperation => one.kind === kind && 'readBody' in one && one.resource === resource,
+        )?.readBody
+      const [POST, PATCH] = [reader('create'), reader('update')]
+      const made = {
+        resource,
+        ...(POST && { POST }),
+        ...(PATCH && { PATCH }),
+        ...(resource.delete && { DELETE: true as const }),
+      }
+      return [resource.path, made]
+    }),
+  )
+  const schemas = [...writers.values()].flatMap((one) => batchSchemas(one.resource, one))
+  const result = z.object({ status: z.int(), body: z.looseObject({}).optional() })
+  const tooMany = errors.bodyInvalid([bodyIssue('too_long', 'A batch has at most 1000 operations.', 'operations')])
+  return {
+    kind: 'batch',
+    writers,
+    route: {
+      operationId: 'batch',
+      method: 'post',
+      path: '/v1/batch',
+      tags: ['System'],
+      summary: 'Make several writes',
+      description:
+        'Creates, changes and deletes rows of any resources, in order and all or none. A later operation sees the earlier ones. Requires the write token.',
+      security: [{ writeToken: [] }],
+      request: {
+        headers: requestHeaders.create,
+        body: {
+          required: true,
+          content: json(
+            z.strictObject({ operations: z.array(z.union(schemas as [z.ZodType, z.ZodType])).max(maxOperations) }),
+          ),
+        },
+      },
+      responses: {
+        ...writeResponses({} as Resource),
+        200: success(
+          'What each operation has returned.',
+          z.object({ results: z.array(result) }),
+          { results: [{ status: 204 }] },
+          'Idempotency-Replayed',
+        ),
+        404: errorResponse('There is no such path or row. Nothing was stored.', errors.pathNotFound()),
+        409: errorResponse(
+          'Other rows reference a row that was to be deleted. Nothing was stored.',
+          errors.referenced('row', []),
+        ),
+        412: errorResponse('An `ifMatch` does not match. Nothing was stored.', errors.preconditionFailed()),
+        413: errorResponse('The body is too large.', errors.payloadTooLarge(importLimit)),
+        422: errorResponse('An operation is invalid. Nothing was stored.', tooMany),
+        501: errorResponse(
+          'An `Idempotency-Key` was sent with a write of an existing table.',
+          errors.keysNotSupported(),
+        ),
+      },
+    },
+  }
+}
+
 /** The schemas of the responses, by path: the row, the page, and the row with what can be shown with it. */
 const responseSchemas = (registry: Registry) => {
   const byPath = <T>(make: (resource: Resource) => T) => {
@@ -416,12 +530,12 @@ const responseSchemas = (registry: Registry) => {
   return { row, page, single }
 }
 
-export const deriveOperations = (registry: Registry): readonly Operation[] => {
+export const deriveOperations = (registry: Registry, product?: Pick<Product, 'batch'>): readonly Operation[] => {
   const { row, page, single } = responseSchemas(registry)
-  return [
+  const operations: Operation[] = [
     index,
     health,
-    ...registry.flatMap((resource) => {
+    ...registry.flatMap((resource): Operation[] => {
       const { path } = resource
       return [
         list(registry, resource, page(path)),
@@ -435,4 +549,5 @@ export const deriveOperations = (registry: Registry): readonly Operation[] => {
       ]
     }),
   ]
+  return product?.batch ? [...operations, batch(registry, operations)] : operations
 }

@@ -14,7 +14,7 @@ export const isForeignName = (value: unknown): value is string =>
 
 export const isPath = (path: string): boolean => /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(path)
 
-export const isReservedPath = (path: string): boolean => path === 'health'
+export const isReservedPath = (path: string): boolean => path === 'health' || path === 'batch'
 
 /** `Leave request` as a name for schemas and operations: `LeaveRequest`. */
 const pascal = (text: string): string =>

@@ -33,6 +33,6 @@ export const createApp = (service: Service, logger: Logger, onRequest?: OnReques
     // A second time inside, so that this middleware sees the status of a failed request instead of an exception.
     app.use(errorEnvelope(logger, outages))
   }
-  app.use(createRoutes(service, deriveOperations(service.registry)))
+  app.use(createRoutes(service, deriveOperations(service.registry, service.product)))
   return { handle: app.callback(), logRequest }
 }

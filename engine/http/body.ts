@@ -99,6 +99,16 @@ export const readBytes = async <T extends string>(
   return { type: ctx.request.type.trim().toLowerCase() as T, bytes: await readBody(ctx, limit) }
 }
 
+/** The text of a body with one of these types; throws if it is not UTF-8. */
+export const readText = async (ctx: Context, types: readonly string[], limit: number): Promise<string> => {
+  const { bytes } = await readBytes(ctx, types, limit)
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw rejectBody('string_unicode', 'The body is not valid UTF-8.')
+  }
+}
+
 export const readJson = async (ctx: Context, resource: Resource, types: readonly string[] = ['application/json']) => {
   const { bytes } = await readBytes(ctx, types, bodyLimit)
   if (bytes.length === 0) throw rejectBody('missing', 'The body is missing; send a JSON object.')

@@ -82,12 +82,14 @@ export const namesTag = (header: string, etag: string, comparison: 'strong' | 'w
 const plainTag = (etag: string): string => etag.slice(1, -1).replace(/-(?:br|gzip)$/, '')
 
 /** The tags of rows that an If-Match header allows; undefined if it allows any. */
-export const allowedTags = ({ req }: AppContext): readonly string[] | undefined => {
-  const header = req.headers['if-match']
+export const tagsAllowedBy = (header: string | undefined): readonly string[] | undefined => {
   if (header === undefined) return undefined
   const tags = tagsIn(header, 'strong')
   return tags === '*' ? undefined : tags.map(plainTag)
 }
+
+export const allowedTags = ({ req }: AppContext): readonly string[] | undefined =>
+  tagsAllowedBy(req.headers['if-match'])
 
 /** The tag of a body in an encoding: each is a different representation, so each has its own strong tag. */
 const formatEtag = (tag: string, encoding: string | undefined): string =>

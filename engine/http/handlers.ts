@@ -1,21 +1,16 @@
 /** The handler of each kind of operation, and of the probes: parse the request, query the storage, set the response. */
 import type { Middleware } from 'koa'
 import * as errors from '../contract/errors.js'
-import { keyReused, replayedHeader } from '../contract/headers.js'
-import {
-  changeIssues,
-  conflictIssue,
-  constraintIssue,
-  expandedCellsIssue,
-  largeGroupsIssue,
-} from '../contract/issues.js'
+import { replayedHeader } from '../contract/headers.js'
+import { changeIssues, expandedCellsIssue, largeGroupsIssue } from '../contract/issues.js'
 import type { Operation, ResourceOperation, WriteOperation } from '../contract/operations.js'
 import { itemIdParser, listQueryParser, rowQueryParser, summaryQueryParser } from '../contract/parameters.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
-import { currentStamps, type Registry, type Resource, type RowId, type RowValues } from '../descriptor/registry.js'
+import { currentStamps, type Registry, type Resource, type RowId } from '../descriptor/registry.js'
 import { GroupsTooLarge, type Storage, Unavailable } from '../storage/storage.js'
 import { type Outcome, rowTag } from '../storage/write.js'
+import { batch } from './batch.js'
 import { idempotencyKeyOf, patchTypes, readJson, rejectKey, writeGuard } from './body.js'
 import { allowedTags, jsonType, sendRow, sendStreamed, sendTagged } from './conditional.js'
 import { requestedFormat, sendRows } from './download.js'
@@ -23,6 +18,7 @@ import { rowExpander } from './expand.js'
 import { importRows } from './import.js'
 import { setLinks } from './links.js'
 import type { AppContext } from './requestLog.js'
+import { rowPath, storedRow } from './stored.js'
 
 /** Does not check the database: a restart would not repair it. */
 const live: Handler = (ctx) => {
@@ -74,6 +70,7 @@ const index = ({ product, registry }: Service): Handler => {
     swagger: '/swagger.json',
     docs: docsPath,
     health: `${basePath}/v1/health`,
+    ...(product.batch && { batch: `${basePath}/v1/batch` }),
     // What is not a list, a row or a create is only named where it is declared.
     resources: registry.map(
       ({ name, path, create, update, delete: remove, summary: isSummarized, import: isImported }) => ({
@@ -162,24 +159,6 @@ const get = ({ storage, registry, maxDownloads }: Service, { resource }: Resourc
   }
 }
 
-const rowPath = ({ path }: Resource, id: RowId): string => `${basePath}/v1/${path}/${encodeURIComponent(id)}`
-
-const storedRow = (
-  { registry }: Service,
-  resource: Resource,
-  outcome: Outcome,
-  { id = '', values = {}, issues = [] }: { id?: RowId; values?: RowValues; issues?: readonly errors.Issue[] },
-) => {
-  if ('id' in outcome) return outcome
-  if ('refused' in outcome) throw errors.bodyInvalid([constraintIssue(resource, outcome.refused, values)])
-  if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
-  if ('isMissing' in outcome) throw errors.rowNotFound(resource.name, id)
-  if ('current' in outcome) throw errors.preconditionFailed(`"${rowTag(outcome.current)}"`)
-  if ('referencing' in outcome) throw errors.referenced(resource.name, outcome.referencing)
-  const conflicts = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, values))
-  throw errors.bodyInvalid([...issues, ...conflicts])
-}
-
 const sendStored = (ctx: AppContext, status: number, { body, replayed }: { body: Buffer; replayed: boolean }): void => {
   ctx.status = status
   ctx.state.usedDatabase = true
@@ -204,7 +183,7 @@ const create = (service: Service, { resource, readBody }: WriteOperation): Handl
       issues.length > 0
         ? { conflicts: await table.conflicts(values) }
         : await table.write({ kind: 'insert', values, idempotencyKey })
-    const stored = storedRow(service, resource, outcome, { values, issues })
+    const stored = storedRow(service.registry, resource, outcome, { values, issues })
     ctx.set('Location', rowPath(resource, stored.id))
     sendStored(ctx, 201, stored)
   }
@@ -263,7 +242,7 @@ const update = (service: Service, { resource, readBody }: WriteOperation): Handl
           ? { conflicts: await table.conflicts(values, id) }
           : await table.write({ ...write, ...condition })
       if (!('current' in outcome) || ifMatch || !isCompared)
-        return storedRow(service, resource, outcome, { id, values, issues: all })
+        return storedRow(service.registry, resource, outcome, { id, values, issues: all })
       if (left === 0) throw new Unavailable(`row ${id} of ${resource.path} is changed too often`)
       return attempt(outcome.current, left - 1)
     }
@@ -282,11 +261,11 @@ const remove = (service: Service, { resource }: ResourceOperation): Handler => {
     const idempotencyKey = idempotencyKeyOf(ctx, [''], issues)
     if (issues.length > 0) throw errors.bodyInvalid(issues)
     const outcome = await table.write({ kind: 'delete', id, ifMatch, idempotencyKey })
-    sendStored(ctx, 204, storedRow(service, resource, outcome, { id }))
+    sendStored(ctx, 204, storedRow(service.registry, resource, outcome, { id }))
   }
 }
 
-const handlers = { index, health, list, summary, get, create, import: importRows, update, delete: remove }
+const handlers = { index, health, batch, list, summary, get, create, import: importRows, update, delete: remove }
 
 export const createHandler = (service: Service, operation: Operation): Handler =>
   handlers[operation.kind](service, operation as never)

@@ -83,6 +83,7 @@ export const changedTables = (
         read: (...read) => guarded(() => runner.read(...read)),
         write: (plan) => guarded(() => runner.write(plan)),
         import: (plan) => guarded(() => runner.import(plan)),
+        batch: (plan) => guarded(() => runner.batch(plan)),
         ...(version && { version: () => guarded(version) }),
         ...(state && { state: () => guarded(state) }),
       }

@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import type { Column, KindSpec } from '../descriptor/kinds.js'
 import type { Condition } from '../descriptor/listQuery.js'
 import type { Field, Resource, RowId } from '../descriptor/registry.js'
+import type { BatchOutcome, BatchPlan } from './batch.js'
 import type { Statement } from './bindings.js'
 import type { ImportOutcome, ImportPlan } from './import.js'
 import type { Caller } from './storage.js'
@@ -129,6 +130,8 @@ export interface Runner {
   read(statement: Statement, values: Values, purpose?: Purpose): Promise<readonly (readonly Cell[])[]>
   write(plan: WritePlan): Promise<Outcome>
   import(plan: ImportPlan): Promise<ImportOutcome>
+  /** Writes of any tables. */
+  batch(plan: BatchPlan): Promise<BatchOutcome>
   /** The current version of the table, if it has one. */
   version?(): Promise<string>
   /**

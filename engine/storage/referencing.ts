@@ -182,14 +182,28 @@ export function* findReferencing(referrers: readonly Referrer[], path: string, i
   }
 }
 
+/** An error of the database is thrown where the walk asked. */
 export const runAtOnce = <R>(walk: Walk<R>, ask: (query: Query) => Rows): R => {
+  const next = (query: Query): (() => IteratorResult<Query, R>) => {
+    try {
+      const rows = ask(query)
+      return () => walk.next(rows)
+    } catch (error) {
+      return () => walk.throw(error)
+    }
+  }
   let step = walk.next()
-  while (!step.done) step = walk.next(ask(step.value))
+  while (!step.done) step = next(step.value)()
   return step.value
 }
 
 export const runInTurn = async <R>(walk: Walk<R>, ask: (query: Query) => Promise<Rows>): Promise<R> => {
+  const next = (query: Query): Promise<() => IteratorResult<Query, R>> =>
+    ask(query).then(
+      (rows) => () => walk.next(rows),
+      (error) => () => walk.throw(error),
+    )
   let step = walk.next()
-  while (!step.done) step = walk.next(await ask(step.value))
+  while (!step.done) step = (await next(step.value))()
   return step.value
 }

@@ -10,6 +10,7 @@ import {
   type Value,
 } from '../descriptor/registry.js'
 import type { SummaryQuery } from '../descriptor/summary.js'
+import type { BatchOutcome, WriteBatch } from './batch.js'
 import type { Import, ImportOutcome } from './import.js'
 import type { Referenced } from './referencing.js'
 import type { Conflict, Outcome, Write } from './write.js'
@@ -121,6 +122,8 @@ export interface StorageStats {
 export interface Storage {
   /** The table of a resource; its rows have the rows that some of their references name, as the member `expanded`. */
   table(resource: Resource, expand?: readonly string[]): Table
+  /** Makes several writes of any tables durably, all or none. */
+  batch(batch: WriteBatch): Promise<BatchOutcome>
   counts(): Promise<ReadonlyMap<Resource, number>>
   /**
    * Whole rows, redacted fields included: for copies, never for responses. In order of the table's cursor, after the value that the

@@ -17,6 +17,7 @@ import {
   type RowValues,
   type Value,
 } from '../descriptor/registry.js'
+import type { BatchOutcome, WriteBatch } from './batch.js'
 import { buildOnce, jsonList, toBuffer } from './bindings.js'
 import { changedTables, type TableChecks } from './changedTables.js'
 import { parseConflicts } from './conflicts.js'
@@ -359,7 +360,7 @@ export const resourceTables = (registry: Registry, database: Tables) => {
       const planImport = importPlanner(dialect, registry, source, sourceAt, writes.keys)
       const table = resourceTable(dialect, source, statements, runner, writes, planImport, database)
       const count = async () => Number((await runner.read(statements.count, {}, { isShort: true }))[0]?.[0])
-      return [resource, { table, count, unwatched, check, writes, planImport }]
+      return [resource, { table, count, runner, unwatched, check, writes, planImport }]
     }),
   )
   const tableOf = (resource: Resource) => {
@@ -389,6 +390,17 @@ export const resourceTables = (registry: Registry, database: Tables) => {
     table(resource: Resource, expand: readonly string[] = []): Table {
       if (expand.length === 0) return tableOf(resource).table
       return keep(`${resource.path} ${expand}`, () => expandedTable(resource, expand))
+    },
+    async batch({ writes, check, isUndone = false, idempotencyKey: given }: WriteBatch): Promise<BatchOutcome> {
+      const { runner, writes: planner } = tableOf(writes[0]?.resource ?? check?.resource ?? (registry[0] as Resource))
+      const { keys } = planner
+      return runner.batch({
+        kind: 'batch',
+        isUndone,
+        writes: writes.map(({ resource, write }) => tableOf(resource).writes.plan(write)),
+        check: check && tableOf(check.resource).writes.conflicts(check.values, check.id),
+        ...(given && keys && { key: { given, statements: keys } }),
+      })
     },
     async counts(): Promise<ReadonlyMap<Resource, number>> {
       const counted = [...tables].map(async ([resource, { count }]) => [resource, await count()] as const)

@@ -182,6 +182,8 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   return { id: String(id), body, replayed: false }
 }
 
+const isLater = (value: unknown): boolean => typeof value === 'object' && value !== null && '$operation' in value
+
 export interface WriteOptions {
   readonly keys?: KeyStatements | undefined
   /** Reads `$id`; its second column is the JSON. */
@@ -252,7 +254,8 @@ export const writePlanner = (
     Object.fromEntries(
       Object.entries(given).map(([name, value]) => [
         name,
-        boundValue(dialect.columnOf(findField(resource, name)), value),
+        // What stands for an id that is not assigned yet is bound later.
+        isLater(value) ? value : boundValue(dialect.columnOf(findField(resource, name)), value),
       ]),
     )
 

@@ -126,6 +126,7 @@ export const startService = async (
     derivedObjects?: boolean
     readTimeoutMs?: number
     maxDownloads?: number
+    batch?: boolean
     middleware?: readonly Middleware[]
     onRequest?: OnRequest
     logger?: Logger
@@ -145,7 +146,7 @@ export const startService = async (
   })
   const { middleware = [], onRequest } = settings
   const service = {
-    product,
+    product: { ...product, ...(settings.batch && { batch: true }) },
     registry: served,
     storage,
     token: 'token' in settings ? settings.token : token,

@@ -60,7 +60,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const sources = new Map(registry.map((resource) => [resource.path, source(resource)]))
   const sourceAt = (path: string) => sources.get(path) as Source
   const { prune, ...keys } = keyStatements
-  const { table, counts, changed } = resourceTables(registry, {
+  const { table, batch, counts, changed } = resourceTables(registry, {
     dialect,
     source: ({ path }) => sourceAt(path),
     runner: (resource) =>
@@ -87,6 +87,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   })
   return {
     table,
+    batch,
     counts,
     rows: (copied, after, count) => readRows(connections.read, copied, after, count),
     fill: (batches) =>

@@ -85,6 +85,10 @@ export const managedRunner = (
       onUse()
       return writer.import(plan)
     },
+    batch(plan) {
+      onUse()
+      return writer.batch(plan)
+    },
     version,
   }
 }
@@ -112,5 +116,6 @@ export const unmanagedRunner = (
       return refused ? { refused } : writer.write(plan)
     },
     import: writer.import,
+    batch: writer.batch,
   }
 }

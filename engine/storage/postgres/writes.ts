@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { DatabaseError } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { toBuffer } from '../bindings.js'
+import { type BatchOutcome, type BatchPlan, makeBatch, withBuffers } from '../batch.js'
 import { conflictsQuery } from '../conflicts.js'
 import type { Cell, Dialect, Source } from '../dialect.js'
 import { type ImportOutcome, type ImportPlan, makeImport } from '../import.js'
@@ -111,22 +111,27 @@ const refusedBy = (error: unknown, named: string): Refused | undefined => {
 /** The first pause before a create is repeated, in milliseconds; each pause is twice as long, up to the longest. */
 const [firstPause, maxPause] = [20, 1_000]
 
-type Plan = WritePlan | ImportPlan
-type Made = Outcome<Cell> | ImportOutcome<Cell>
+type Plan = WritePlan | ImportPlan | BatchPlan
+type Made = Outcome<Cell> | ImportOutcome<Cell> | BatchOutcome<Cell>
+
+const walkOf = (plan: Plan): Walk<Made> => {
+  if (plan.kind === 'batch') return makeBatch(plan)
+  return plan.kind === 'import' ? makeImport(plan) : makeWrite(plan)
+}
 
 /** Makes the functions that make writes; one with a key is repeated for up to `limitMs` if its outcome is unknown. */
 export const createWriter = (connections: Connections, { table }: Resource, limitMs: number, advance?: Prepared) => {
   const attempt = async (plan: Plan): Promise<Made> => {
     const make = (run: Run) => {
-      const walk: Walk<Made> = plan.kind === 'import' ? makeImport(plan) : makeWrite(plan)
-      return runInTurn(walk, ({ statement, values }) => run(statement, values)).catch((error) => {
+      return runInTurn(walkOf(plan), ({ statement, values }) => run(statement, values)).catch((error) => {
         // As an error of the server, after which the connection is used again.
         if (!(error instanceof RowRefused)) throw error
-        throw Object.assign(new DatabaseError(error.message, 0, 'error'), { code: '44000' })
+        const { operation } = error as { operation?: number }
+        throw Object.assign(new DatabaseError(error.message, 0, 'error'), { code: '44000', operation })
       })
     }
     // A single statement is a transaction by itself.
-    return plan.kind !== 'import' && plan.create
+    return 'create' in plan && plan.create
       ? make((statement, values) => connections.write(statement, values, table))
       : connections.transaction(make, table, undefined, (made) => !('isUndone' in made))
   }
@@ -137,14 +142,18 @@ export const createWriter = (connections: Connections, { table }: Resource, limi
       } catch (error) {
         const isKey = isViolation(error) && error.table === keysTable
         // Tables of other programs may reference the row too.
-        if (isViolation(error) && left === 0 && plan.kind === 'delete' && !isKey) return { referencing: [] }
+        const { operation = 0 } = error as { operation?: number }
+        const failed = (outcome: Outcome<Cell>): Made =>
+          plan.kind === 'batch' ? { operation, outcome, isUndone: true } : outcome
+        const { kind } = plan.kind === 'batch' ? (plan.writes[operation] ?? plan) : plan
+        if (isViolation(error) && left === 0 && kind === 'delete' && !isKey) return failed({ referencing: [] })
         if (!isViolation(error) || left === 0) {
           const refused = isKey ? undefined : refusedBy(error, table)
-          if (refused) return { refused }
+          if (refused) return failed({ refused })
           throw error
         }
         // Another client has just stored the key, or has stored or deleted what the row conflicts with: the next attempt finds it.
-        if (isKey || (plan.kind !== 'insert' && plan.kind !== 'import') || !advance) continue
+        if (isKey || kind === 'update' || kind === 'delete' || !advance) continue
         // Or the id is taken.
         await connections.write(advance, {}, table)
       }
@@ -169,12 +178,11 @@ export const createWriter = (connections: Connections, { table }: Resource, limi
   }
 
   const store = async (plan: Plan) => {
-    const outcome = await (plan.key ? makeOnce(plan) : make(plan))
-    if ('body' in outcome) return { ...outcome, body: toBuffer(outcome.body) }
-    return 'current' in outcome ? { current: toBuffer(outcome.current) } : outcome
+    return withBuffers(await (plan.key ? makeOnce(plan) : make(plan)))
   }
   return {
     write: async (plan: WritePlan) => (await store(plan)) as Outcome,
     import: async (plan: ImportPlan) => (await store(plan)) as ImportOutcome,
+    batch: async (plan: BatchPlan) => (await store(plan)) as BatchOutcome,
   }
 }

@@ -59,7 +59,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
   const cache = new ResponseCache(options.cacheBytes)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
   const keys = keyStatements()
-  const { table, counts, changed } = resourceTables(registry, {
+  const { table, batch, counts, changed } = resourceTables(registry, {
     dialect: sqliteDialect,
     source: (resource) =>
       resource.existing ? unmanagedSource(resource, readCatalogue(database, resource.table)) : managedSource(resource),
@@ -71,6 +71,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
   })
   return {
     table,
+    batch,
     counts,
     rows: async (copied, after, count) => readRows(database, copied, after, count),
     async fill(batches) {

@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Resource } from '../../descriptor/registry.js'
 import { oncePerTick } from '../../process/batchPerTick.js'
-import { toBuffer } from '../bindings.js'
+import { type BatchOutcome, type BatchPlan, withBuffers } from '../batch.js'
 import type { Cell, Runner, TableState } from '../dialect.js'
 import type { ImportOutcome, ImportPlan } from '../import.js'
 import { countsTable } from '../schema.js'
@@ -82,7 +82,7 @@ export const runnerFor = (connection: Connection, resource: Resource): Runner =>
   const { path } = resource
   const searchIndex = searchTable(resource)
   const state = resource.existing ? undefined : stateReader(connection, resource)
-  const commit = async (plan: WritePlan | ImportPlan): Promise<Outcome | ImportOutcome> => {
+  const commit = async (plan: WritePlan | ImportPlan | BatchPlan): Promise<Outcome | ImportOutcome | BatchOutcome> => {
     try {
       const written = await writes.write(plan)
       if ('error' in written) {
@@ -90,8 +90,7 @@ export const runnerFor = (connection: Connection, resource: Resource): Runner =>
         if (refused) return { refused }
         throw Object.assign(new Error(written.error.message), written.error)
       }
-      if ('body' in written) return { ...written, body: toBuffer(written.body) }
-      return 'current' in written ? { current: toBuffer(written.current) } : written
+      return withBuffers(written)
     } catch (error) {
       throw storageError(error as Error)
     }
@@ -115,6 +114,7 @@ export const runnerFor = (connection: Connection, resource: Resource): Runner =>
     },
     write: async (plan) => (await commit(plan)) as Outcome,
     import: async (plan) => (await commit(plan)) as ImportOutcome,
+    batch: async (plan) => (await commit(plan)) as BatchOutcome,
     ...(state && {
       version: async () => state().version,
       state: async () => state(),

@@ -17,7 +17,8 @@ const maxCommitLength = 4 * 1024 * 1024
 const longWrite = 64 * 1024
 
 const textLength = (write: QueuedWrite): number => {
-  const changes = write.kind === 'import' ? write.groups.map(({ change }) => change) : [write.change]
+  const parts = write.kind === 'import' ? write.groups : write.kind === 'batch' ? write.writes : [write]
+  const changes = parts.map(({ change }) => change)
   const values = changes.flatMap((change) => Object.values(change.values))
   return values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 }

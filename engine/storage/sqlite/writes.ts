@@ -1,18 +1,20 @@
 /** Writes that share a commit: each is checked and made by itself, and all become durable with one sync. */
 import type { Database } from 'better-sqlite3'
+import { type BatchOutcome, type BatchPlan, makeBatch } from '../batch.js'
 import type { Cell } from '../dialect.js'
 import { type ImportOutcome, type ImportPlan, makeImport } from '../import.js'
-import { type Query, runAtOnce } from '../referencing.js'
+import { type Query, runAtOnce, type Walk } from '../referencing.js'
 import { makeWrite, type Outcome, type Refused, RowRefused, type WritePlan } from '../write.js'
 import { bindLists, preparer } from './reader.js'
 
 /** A write that waits for its commit, and how long it has waited for its turn, in milliseconds. */
-export type QueuedWrite = (WritePlan | ImportPlan) & { readonly waitedMs?: number }
+export type QueuedWrite = (WritePlan | ImportPlan | BatchPlan) & { readonly waitedMs?: number }
 
 /** The outcome of a write; an error means that it was not made. */
 export type Written =
   | Outcome<Cell>
   | ImportOutcome<Cell>
+  | BatchOutcome<Cell>
   | { readonly error: { readonly message: string; readonly code: string | undefined } }
 
 /** The sync of a commit failed, or its file vanished: whether the rows were stored is unknown. */
@@ -50,6 +52,22 @@ export const refusedBy = ({
 
 const isReferenced = (error: unknown): boolean => (error as { code?: string }).code === foreignKey
 
+type Failure = Error & { readonly code?: string; readonly operation?: number }
+
+const walkOf = (plan: QueuedWrite): Walk<Written> => {
+  if (plan.kind === 'batch') return makeBatch(plan)
+  return plan.kind === 'import' ? makeImport(plan) : makeWrite(plan)
+}
+
+/** The outcome of a batch one of whose writes the database refuses. */
+const failedBatch = ({ writes }: BatchPlan, error: Failure): Written => {
+  const { message, code, operation = 0 } = error
+  const failed = (outcome: Outcome<Cell>): Written => ({ operation, outcome, isUndone: true })
+  if (writes[operation]?.kind === 'delete' && isReferenced(error)) return failed({ referencing: [] })
+  const refused = error instanceof RowRefused ? error.refused : refusedBy({ message, code })
+  return refused ? failed({ refused }) : { error: { message, code } }
+}
+
 /**
  * Makes the function that makes some writes in one transaction. It throws CommitUncertain where the outcome is unknown, and
  * any other error where nothing was stored. `checkFile` throws where the file is no longer at its path.
@@ -65,8 +83,7 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
   }
   // Within a transaction this is a savepoint, so a failed write undoes only itself.
   const make = database.transaction((plan: QueuedWrite): Written => {
-    if (plan.kind !== 'import') return runAtOnce(makeWrite(plan), ask)
-    const outcome = runAtOnce(makeImport(plan), ask)
+    const outcome: Written = runAtOnce<Written>(walkOf(plan), ask)
     if ('isUndone' in outcome) throw new Undone(outcome)
     return outcome
   })
@@ -77,6 +94,7 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
       // An error such as a full disk ends the whole transaction.
       if (!database.inTransaction) throw error
       if (error instanceof Undone) return error.outcome
+      if (write.kind === 'batch') return failedBatch(write, error as Failure)
       // Tables of other programs may reference the row too.
       if (write.kind === 'delete' && isReferenced(error)) return { referencing: [] }
       if (error instanceof RowRefused) return { refused: error.refused }

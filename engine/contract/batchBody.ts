@@ -1,0 +1,125 @@
+/** Reads the body of a batch: its operations, one after the other, each with what is wrong with its form. */
+import { z } from 'zod'
+import { memberTexts } from '../descriptor/jsonText.js'
+import { nearest } from '../descriptor/nearest.js'
+import { jsonNoun, shorten } from '../descriptor/violations.js'
+import { jsonErrorPlace } from '../process/jsonError.js'
+import { bodyInvalid, type Issue } from './errors.js'
+import { arrayElements } from './importRows.js'
+import { bodyIssue } from './issues.js'
+
+export const maxOperations = 1_000
+
+export const batchMethods = ['POST', 'PATCH', 'DELETE'] as const
+export type BatchMethod = (typeof batchMethods)[number]
+
+/** An operation as it was sent. */
+export interface SentOperation {
+  readonly method: BatchMethod
+  readonly path: string
+  readonly body: unknown
+  /** The body as JSON, with the digits of its numbers. */
+  readonly source: string
+  /** The name by which later operations refer to its row. */
+  readonly as: string | undefined
+  readonly ifMatch: string | undefined
+  readonly issues: readonly Issue[]
+}
+
+const members = ['method', 'path', 'body', 'as', 'ifMatch']
+
+const wrong = (...issues: readonly Issue[]): SentOperation => ({
+  method: 'POST',
+  path: '',
+  body: undefined,
+  source: '',
+  as: undefined,
+  ifMatch: undefined,
+  issues,
+})
+
+const textIssue = (name: string, value: unknown): Issue[] =>
+  value === undefined || typeof value === 'string'
+    ? []
+    : [bodyIssue('string_type', `${name} must be a string, not ${jsonNoun(value)}.`, name)]
+
+const readOperation = (text: string): SentOperation => {
+  let sent: unknown
+  try {
+    sent = JSON.parse(text)
+  } catch {
+    return wrong(bodyIssue('json_invalid', `The operation is not valid JSON: ${jsonErrorPlace(text)}.`))
+  }
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
+    return wrong(bodyIssue('object_type', `An operation must be a JSON object, not ${jsonNoun(sent)}.`))
+  const { method, path, body, as, ifMatch } = sent as Record<string, unknown>
+  const issues = [
+    ...Object.keys(sent)
+      .filter((name) => !members.includes(name))
+      .map((name) => {
+        const suggestion = nearest(name, members)
+        const hint = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
+        return bodyIssue('extra_forbidden', `Unknown property "${shorten(name)}".${hint}`, name)
+      }),
+    ...(batchMethods.includes(method as BatchMethod)
+      ? []
+      : [{ ...bodyIssue('enum', 'method must be POST, PATCH or DELETE.', 'method'), ctx: { expected: batchMethods } }]),
+    ...(path === undefined ? [bodyIssue('missing', 'path is missing.', 'path')] : textIssue('path', path)),
+    ...textIssue('as', as),
+    ...textIssue('ifMatch', ifMatch),
+    ...(as !== undefined && method !== 'POST'
+      ? [bodyIssue('extra_forbidden', 'as names a row that is created.', 'as')]
+      : []),
+    ...(ifMatch !== undefined && method === 'POST'
+      ? [bodyIssue('extra_forbidden', 'ifMatch is for rows that exist.', 'ifMatch')]
+      : []),
+    ...(body !== undefined && method === 'DELETE'
+      ? [bodyIssue('extra_forbidden', 'A delete has no body.', 'body')]
+      : []),
+    ...(body === undefined && method !== 'DELETE' ? [bodyIssue('missing', 'body is missing.', 'body')] : []),
+  ]
+  if (issues.length > 0) return wrong(...issues)
+  return {
+    method: method as BatchMethod,
+    path: path as string,
+    body,
+    source: memberTexts(text).get('body') ?? '',
+    as: as as string | undefined,
+    ifMatch: ifMatch as string | undefined,
+    issues: [],
+  }
+}
+
+const example = '{"operations": [{"method": "POST", "path": "/v1/…", "body": {…}}]}'
+
+const notABatch = (source: string): Error => {
+  try {
+    JSON.parse(source)
+  } catch {
+    return bodyInvalid([bodyIssue('json_invalid', `The body is not valid JSON: ${jsonErrorPlace(source)}.`)])
+  }
+  return bodyInvalid([bodyIssue('list_type', `The body must be ${example}.`, 'operations')])
+}
+
+/** The operations of a body; throws if it is none. They are read one by one: to parse all at once could take too long. */
+export function* readOperations(source: string): Generator<SentOperation> {
+  const begin = /^\s*\{\s*"operations"\s*:\s*\[/.exec(source)
+  if (!begin) throw notABatch(source)
+  for (const element of arrayElements(source, begin[0].length, /^\s*\}\s*$/, notABatch)) yield readOperation(element)
+}
+
+const reference = z.strictObject({ $ref: z.string() }).meta({
+  description: 'The id of a row that an earlier operation creates: `{"$ref": "invoice.id"}` for `"as": "invoice"`.',
+})
+
+/** The body of a create or an update in which references may name rows that are created before it. */
+export const withReferences = (schema: z.ZodObject, isReference: (name: string) => boolean): z.ZodObject =>
+  z.strictObject(
+    Object.fromEntries(
+      Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, value]) => {
+        if (!isReference(name)) return [name, value]
+        const union = z.union([value, reference])
+        return [name, value.safeParse(undefined).success ? union.optional() : union]
+      }),
+    ),
+  )

@@ -1,0 +1,26 @@
+/** The outcome of a write as a response: the stored row, or the error that says why nothing was stored. */
+import * as errors from '../contract/errors.js'
+import { keyReused } from '../contract/headers.js'
+import { conflictIssue, constraintIssue } from '../contract/issues.js'
+import { basePath } from '../contract/service.js'
+import type { Registry, Resource, RowId, RowValues } from '../descriptor/registry.js'
+import { type Outcome, rowTag } from '../storage/write.js'
+
+export const rowPath = ({ path }: Resource, id: RowId): string => `${basePath}/v1/${path}/${encodeURIComponent(id)}`
+
+/** Throws unless the row was stored. */
+export const storedRow = (
+  registry: Registry,
+  resource: Resource,
+  outcome: Outcome,
+  { id = '', values = {}, issues = [] }: { id?: RowId; values?: RowValues; issues?: readonly errors.Issue[] },
+) => {
+  if ('id' in outcome) return outcome
+  if ('refused' in outcome) throw errors.bodyInvalid([constraintIssue(resource, outcome.refused, values)])
+  if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
+  if ('isMissing' in outcome) throw errors.rowNotFound(resource.name, id)
+  if ('current' in outcome) throw errors.preconditionFailed(`"${rowTag(outcome.current)}"`)
+  if ('referencing' in outcome) throw errors.referenced(resource.name, outcome.referencing)
+  const conflicts = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, values))
+  throw errors.bodyInvalid([...issues, ...conflicts])
+}

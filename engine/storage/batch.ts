@@ -1,0 +1,105 @@
+/** Several writes of any tables in one transaction: each sees those before it, and the first that fails undoes all. */
+import type { Resource, RowId, RowValues } from '../descriptor/registry.js'
+import { toBuffer } from './bindings.js'
+import { parseConflicts } from './conflicts.js'
+import type { Cell } from './dialect.js'
+import type { ImportOutcome } from './import.js'
+import type { Query, Walk } from './referencing.js'
+import {
+  findReplay,
+  type IdempotencyKey,
+  makeWrite,
+  type Outcome,
+  storeKey,
+  type Write,
+  type WritePlan,
+} from './write.js'
+
+/** Stands for the id that the write with this place has been given; only in values that are bound. */
+export interface AssignedId {
+  readonly $operation: number
+}
+
+/** What a batch is to do. */
+export interface WriteBatch {
+  readonly writes: readonly { readonly resource: Resource; readonly write: Write }[]
+  /** One more write, which is not made because its body is invalid, but looked at for conflicts. */
+  readonly check?: { readonly resource: Resource; readonly values: RowValues; readonly id?: RowId } | undefined
+  /** Whether the writes are made to see whether they can be, and undone. */
+  readonly isUndone?: boolean
+  readonly idempotencyKey?: IdempotencyKey | undefined
+}
+
+/** A batch as statements; plain data, which can be sent to a thread. */
+export interface BatchPlan {
+  readonly kind: 'batch'
+  readonly writes: readonly WritePlan[]
+  /** Finds the conflicts of one more write. */
+  readonly check?: Query | undefined
+  readonly isUndone: boolean
+  readonly key?: WritePlan['key']
+}
+
+export type BatchOutcome<B = Buffer> =
+  | { readonly body: B; readonly replayed: boolean }
+  /** The write that was not made, and why. */
+  | { readonly operation: number; readonly outcome: Outcome<B>; readonly isUndone: true }
+  | { readonly mismatch: true }
+
+type AnyOutcome<B> = Outcome<B> | ImportOutcome<B> | BatchOutcome<B>
+
+/** An outcome with what the driver returned as bytes. */
+export const withBuffers = (outcome: AnyOutcome<Cell>): AnyOutcome<Buffer> => {
+  if ('operation' in outcome) return { ...outcome, outcome: withBuffers(outcome.outcome) as Outcome }
+  if ('body' in outcome) return { ...outcome, body: toBuffer(outcome.body) }
+  return 'current' in outcome ? { current: toBuffer(outcome.current) } : outcome
+}
+
+const isAssignedId = (value: unknown): value is AssignedId =>
+  typeof value === 'object' && value !== null && '$operation' in value
+
+const withIds = <Q extends Query | undefined>(query: Q, ids: readonly string[]): Q => {
+  if (!query || !Object.values(query.values).some(isAssignedId)) return query
+  const values = Object.entries(query.values).map(([name, value]) => [
+    name,
+    isAssignedId(value) ? BigInt(ids[value.$operation] as string) : value,
+  ])
+  return { ...query, values: Object.fromEntries(values) }
+}
+
+const resultOf = (kind: WritePlan['kind'], body: Cell): string =>
+  kind === 'delete'
+    ? '{"status":204}'
+    : `{"status":${kind === 'insert' ? 201 : 200},"body":${toBuffer(body).toString()}}`
+
+/** Makes the writes of a batch within a transaction; an error of the database names the write. */
+export function* makeBatch({ writes, check, isUndone, key }: BatchPlan): Walk<BatchOutcome<Cell>> {
+  const replay = yield* findReplay(key)
+  if (replay) return 'mismatch' in replay ? replay : { body: replay.body, replayed: true }
+  const ids: string[] = []
+  const results: string[] = []
+  for (const [operation, write] of writes.entries()) {
+    const { current, conflicts, change, create } = write
+    const plan = {
+      ...write,
+      ...(current && { current: withIds(current, ids) }),
+      ...(conflicts && { conflicts: withIds(conflicts, ids) }),
+      ...(create && { create: withIds(create, ids) }),
+      change: withIds(change, ids),
+    }
+    let outcome: Outcome<Cell>
+    try {
+      outcome = yield* makeWrite(plan)
+    } catch (error) {
+      throw Object.assign(error as Error, { operation })
+    }
+    if (!('id' in outcome)) return { operation, outcome, isUndone: true }
+    ids.push(outcome.id)
+    results.push(resultOf(write.kind, outcome.body))
+  }
+  const [found] = check ? yield withIds(check, ids) : []
+  if (isUndone) return { operation: writes.length, outcome: { conflicts: parseConflicts(found?.[0]) }, isUndone }
+  const body = `{"results":[${results.join(',')}]}`
+  yield* storeKey(key, body)
+  return { body, replayed: false }
+}

@@ -1,0 +1,337 @@
+/** Several writes at once: in order, all or none, with references to rows that are created before. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { integer, json, now, text, timestamp, uuid } from '../../engine/descriptor/index.js'
+import { resourceIn } from '../support/registryFrom.js'
+import { authorized, startService, type TestResponse } from '../support/service.js'
+
+const open = { create: true, update: true, delete: true } as const
+const invoices = resourceIn(
+  'invoices',
+  {
+    title: text({ unique: true, maxLength: 50 }),
+    state: text({ oneOf: ['draft', 'sent', 'paid'], next: { draft: ['sent'], sent: ['paid'] }, default: 'draft' }),
+    low: integer(),
+    high: integer(),
+    changed: timestamp({ managed: now, onUpdate: now }),
+  },
+  {
+    required: ['title', 'state'],
+    rules: [
+      {
+        fields: ['low', 'high'],
+        holds: ({ low, high }) => (low as number) <= (high as number),
+        message: 'high is less than low',
+      },
+    ],
+    ...open,
+  },
+)
+const lines = resourceIn(
+  'lines',
+  {
+    invoice_id: integer({ references: 'invoices', onDelete: 'cascade', filter: true }),
+    other_id: integer({ references: 'invoices' }),
+    order_id: uuid({ references: 'orders', onDelete: 'set null' }),
+    land: text({ references: 'lands' }),
+    extra: json(),
+    amount: integer(),
+  },
+  {
+    rules: [
+      {
+        fields: ['invoice_id', 'other_id'],
+        holds: ({ invoice_id, other_id }) => invoice_id !== other_id,
+        message: 'the invoices are the same',
+      },
+    ],
+    ...open,
+  },
+)
+const orders = resourceIn('orders', { title: text() }, { id: 'uuid', ...open })
+const lands = resourceIn('lands', { title: text() }, { id: 'text', ...open })
+const notes = resourceIn('notes', { body: text() }, { create: false })
+const { send, get, create, change } = await startService({
+  registry: [invoices, lines, orders, lands, notes],
+  batch: true,
+})
+
+interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly body?: object
+  readonly as?: string
+  readonly ifMatch?: string
+}
+const post = (path: string, body: object, as?: string): Sent => ({
+  method: 'POST',
+  path: `/v1/${path}`,
+  body,
+  ...(as && { as }),
+})
+const patch = (path: string, body: object, ifMatch?: string): Sent => ({
+  method: 'PATCH',
+  path: `/v1/${path}`,
+  body,
+  ...(ifMatch && { ifMatch }),
+})
+const remove = (path: string): Sent => ({ method: 'DELETE', path: `/v1/${path}` })
+const raw = (body: string, headers: Record<string, string> = {}) =>
+  send('/api/v1/batch', { method: 'POST', headers: { ...authorized, ...headers }, body })
+const batch = (operations: readonly unknown[], headers?: Record<string, string>) =>
+  raw(JSON.stringify({ operations }), headers)
+
+const resultsOf = ({ status, body, text: sent }: TestResponse) => {
+  assert.is(status, 200, sent)
+  return body.results
+}
+const failed = ({ status, body, text: sent }: TestResponse) => {
+  assert.ok(status >= 400, sent)
+  const { details = {} } = body.error
+  return [
+    status,
+    details.operation,
+    ...(details.issues ?? []).map(({ type, loc }: { type: string; loc: unknown[] }) => [type, ...loc]),
+  ]
+}
+const totals = async () =>
+  Promise.all(
+    ['invoices', 'lines', 'orders', 'lands'].map(async (path) => (await get(`/v1/${path}?limit=1`)).body.meta.total),
+  )
+
+const test = suite('batch')
+
+test('an invoice with its lines, by references to ids that are not known yet', async () => {
+  const results = resultsOf(
+    await batch([
+      post('invoices', { title: 'First' }, 'invoice'),
+      post('orders', { title: 'Order' }, 'order'),
+      post('lands', { id: 'nl', title: 'NL' }, 'land'),
+      post('lines', {
+        invoice_id: { $ref: 'invoice.id' },
+        order_id: { $ref: 'order.id' },
+        land: { $ref: 'land.id' },
+        extra: { $ref: 'invoice.id', a: 12 },
+      }),
+      post('lines', { invoice_id: { $ref: 'invoice.id' }, amount: 2, extra: { $ref: 'invoice.id' } }),
+    ]),
+  )
+  assert.equal(
+    results.map(({ status }: { status: number }) => status),
+    [201, 201, 201, 201, 201],
+  )
+  const [invoice, order, land, first, second] = results.map(({ body }: { body: object }) => body)
+  assert.equal([first.invoice_id, first.order_id, first.land], [invoice.id, order.id, land.id])
+  assert.equal([second.invoice_id, second.extra], [invoice.id, { $ref: 'invoice.id' }])
+  assert.equal((await get(`/v1/lines/${first.id}`)).body, first)
+})
+
+test('later operations see earlier ones: changes, deletes and cascades', async () => {
+  const { body: invoice } = await create('invoices', { title: 'Second', low: 1, high: 5 })
+  const { body: line } = await create('lines', { invoice_id: invoice.id })
+  const results = resultsOf(
+    await batch([
+      patch(`invoices/${invoice.id}`, { state: 'sent' }),
+      patch(`invoices/${invoice.id}`, { state: 'paid', low: 4 }),
+      patch(`invoices/${invoice.id}`, { high: 4 }),
+      post('lands', { id: 'de' }),
+      patch('lands/de', { title: 'Deutschland' }),
+      remove('lands/de'),
+      post('lands', { id: 'de', title: 'again' }),
+    ]),
+  )
+  assert.equal(
+    results.map(({ status }: { status: number }) => status),
+    [200, 200, 200, 201, 200, 204, 201],
+  )
+  assert.equal([results[2].body.state, results[2].body.low, results[2].body.high], ['paid', 4, 4])
+  assert.equal(results[5], { status: 204 })
+  assert.equal(
+    failed(await batch([remove(`invoices/${invoice.id}`), patch(`lines/${line.id}`, { amount: 1 })])),
+    [404, 1],
+  )
+  assert.equal(resultsOf(await batch([remove(`invoices/${invoice.id}`)])), [{ status: 204 }])
+  assert.is((await get(`/v1/lines/${line.id}`)).status, 404)
+})
+
+test('the first that fails decides, and nothing is stored', async () => {
+  const before = await totals()
+  const { body: used } = await create('lands', { id: 'used' })
+  await create('lines', { land: used.id })
+  const made = post('invoices', { title: 'Third' }, 'third')
+  const at = (n: number, ...loc: string[]) => ['body', 'operations', n, ...loc]
+  for (const [operations, expected] of [
+    [
+      [made, post('lines', { invoice_id: 99_999 })],
+      [422, 1, ['reference', ...at(1, 'body', 'invoice_id')]],
+    ],
+    [
+      [made, made],
+      [422, 1, ['unique', ...at(1, 'as')]],
+    ],
+    [
+      [made, { ...made, as: 'other' }],
+      [422, 1, ['unique', ...at(1, 'body', 'title')]],
+    ],
+    [
+      [made, post('lines', { invoice_id: { $ref: 'nobody.id' } })],
+      [422, 1, ['reference', ...at(1, 'body', 'invoice_id')]],
+    ],
+    [
+      [made, post('lines', { invoice_id: { $ref: 'third.title' } })],
+      [422, 1, ['reference', ...at(1, 'body', 'invoice_id')]],
+    ],
+    [
+      [made, post('lines', { amount: 'x', invoice_id: 77_777 })],
+      [422, 1, ['int_type', ...at(1, 'body', 'amount')], ['reference', ...at(1, 'body', 'invoice_id')]],
+    ],
+    [
+      [post('lines', { amount: 'x' }), { method: 'PUT', path: '' }],
+      [422, 0, ['int_type', ...at(0, 'body', 'amount')]],
+    ],
+    [
+      [made, { method: 'PUT', path: '/v1/lines', body: {} }],
+      [422, 1, ['enum', ...at(1, 'method')]],
+    ],
+    [
+      [made, post('lines', {}, undefined), post('nothing', {})],
+      [404, 2],
+    ],
+    [
+      [made, patch('invoices/999999', { title: 'x' })],
+      [404, 1],
+    ],
+    [
+      [made, patch('invoices/abc', { title: 'x' })],
+      [404, 1],
+    ],
+    [
+      [made, remove('lands/used')],
+      [409, 1],
+    ],
+    [
+      [made, post('notes', { body: 'x' })],
+      [422, 1, ['enum', ...at(1, 'method')]],
+    ],
+    [
+      [made, patch('invoices', { title: 'x' })],
+      [422, 1, ['enum', ...at(1, 'method')]],
+    ],
+    [
+      [made, { ...post('lines', {}), path: '/v1/lines?x=1' }],
+      [404, 1],
+    ],
+    [
+      [made, { ...post('lines', {}), extra: 1 }],
+      [422, 1, ['extra_forbidden', ...at(1, 'extra')]],
+    ],
+    [
+      [made, { method: 'POST', path: '/v1/lines' }],
+      [422, 1, ['missing', ...at(1, 'body')]],
+    ],
+    [
+      [made, 5],
+      [422, 1, ['object_type', ...at(1)]],
+    ],
+    [
+      [made, post('invoices', { title: 'Rule', low: 5, high: 1 })],
+      [422, 1, ['rule', ...at(1, 'body', 'high')]],
+    ],
+    [
+      [made, post('lines', { invoice_id: { $ref: 'third.id' }, other_id: { $ref: 'third.id' } })],
+      [422, 1, ['rule', ...at(1, 'body', 'other_id')]],
+    ],
+  ] as const)
+    assert.equal(failed(await batch(operations)), expected, JSON.stringify(operations))
+  assert.equal(await totals(), [before[0], before[1] + 1, before[2], before[3] + 1])
+})
+
+test('rules and steps are asked for the row as it is then', async () => {
+  const { body: invoice } = await create('invoices', { title: 'Ruled', low: 1, high: 5 })
+  const path = `invoices/${invoice.id}`
+  assert.equal(failed(await batch([patch(path, { low: 5 }), patch(path, { high: 4 })])), [
+    422,
+    1,
+    ['rule', 'body', 'operations', 1, 'body', 'high'],
+  ])
+  assert.equal(failed(await batch([patch(path, { state: 'sent' }), patch(path, { state: 'draft' })])), [
+    422,
+    1,
+    ['transition', 'body', 'operations', 1, 'body', 'state'],
+  ])
+  assert.is(resultsOf(await batch([patch(path, { low: -5 }), patch(path, { high: -4 })])).length, 2)
+  const both = await Promise.all([
+    batch([patch(path, { low: -4 })]),
+    batch([patch(path, { high: -5 })]),
+    batch([patch(path, { low: -4 }), patch(path, { high: -4 })]),
+    change(path, { high: -5 }),
+  ])
+  for (const { status } of both) assert.ok([200, 422].includes(status), String(status))
+  const { low, high } = (await get(`/v1/${path}`)).body
+  assert.ok(low <= high, `${low} ${high}`)
+})
+
+test('ifMatch is that of the row as it is then', async () => {
+  const { body: order } = await create('orders', { title: 'Tagged' })
+  const path = `orders/${order.id}`
+  const tag = String((await get(`/v1/${path}`)).headers['etag'])
+  assert.equal(failed(await batch([patch(path, { title: 'x' }, '"other"')])), [412, 0])
+  assert.is(resultsOf(await batch([patch(path, { title: 'y' }, tag)])).length, 1)
+  assert.equal(failed(await batch([{ ...remove(path), ifMatch: tag }])), [412, 0])
+  const { body: invoice } = await create('invoices', { title: 'Tagged' })
+  const old = String((await get(`/v1/invoices/${invoice.id}`)).headers['etag'])
+  assert.equal(failed(await batch([patch(`invoices/${invoice.id}`, { low: 1 }, '"x"')])), [412, 0])
+  assert.is(resultsOf(await batch([patch(`invoices/${invoice.id}`, { low: 1 }, old)])).length, 1)
+  assert.equal(failed(await batch([patch(`invoices/${invoice.id}`, { low: 2 }, old)])), [412, 0])
+})
+
+test('a key replays the whole batch', async () => {
+  const headers = { 'idempotency-key': 'batch-1' }
+  const operations = [post('orders', { title: 'Once' }), post('lands', { id: 'once' })]
+  const first = await batch(operations, headers)
+  const again = await batch(operations, headers)
+  assert.equal([again.status, again.body, again.headers['idempotency-replayed']], [200, first.body, 'true'])
+  assert.is((await batch([post('orders', { title: 'Twice' })], headers)).status, 422)
+})
+
+test('bodies that are no batch', async () => {
+  for (const body of [
+    '',
+    '[]',
+    '{}',
+    '{"operations":{}}',
+    '{"operations":[',
+    '{"operations":[]',
+    '{"operations":[],"x":1}',
+    '1',
+    '{"operations":[{}],}',
+  ])
+    assert.is((await raw(body)).status, 422, body)
+  assert.equal(resultsOf(await raw(' { "operations" : [ ] } ')), [])
+  assert.is((await batch(Array.from({ length: 1_001 }, () => remove('lands/none')))).status, 422)
+  assert.is((await send('/api/v1/batch', { method: 'POST', body: '{}' })).status, 401)
+  assert.is((await send('/api/v1/batch')).status, 405)
+  assert.equal(
+    failed(
+      await batch([post('orders', {}), { method: 'POST', path: '/api/v1/orders', body: {} }, remove('lands/none')]),
+    ),
+    [404, 2],
+  )
+})
+
+test('1,000 operations are made in order', async () => {
+  const operations = Array.from({ length: 999 }, (_, n) =>
+    post('lines', { invoice_id: { $ref: 'many.id' }, amount: n }),
+  )
+  const results = resultsOf(await batch([post('invoices', { title: 'Many' }, 'many'), ...operations]))
+  assert.is(results.length, 1_000)
+  assert.equal(results[999].body.amount, 998)
+  assert.is((await get(`/v1/lines?invoice_id=${results[0].body.id}&limit=1`)).body.meta.total, 999)
+})
+
+test('without batch in the product there is none', async () => {
+  const other = await startService({ registry: [orders] })
+  assert.is((await other.send('/api/v1/batch', { method: 'POST', headers: authorized, body: '{}' })).status, 404)
+})
+
+test.run()
