@@ -6,7 +6,7 @@ import { jsonNoun, shorten, Violation } from '../descriptor/violations.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
 import { bodyInvalid, type Issue } from './errors.js'
 import { bodyIssue, violationIssue } from './issues.js'
-import { type CsvCell, readCsv } from './readCsv.js'
+import { type CsvCell, countLines, delimiterIn, readCsv } from './readCsv.js'
 import { bodyLimit } from './rowBody.js'
 import { hasTooManyValues, maxValuesOf } from './valueCount.js'
 
@@ -79,15 +79,27 @@ const checkHeader = (
   return header
 }
 
-function* csvRows(resource: Resource, text: string, names: Names): Generator<SentRow> {
-  let header: readonly string[] | undefined
-  for (const row of readCsv(text)) {
+/** The header of a CSV, and what separates its cells. */
+interface CsvForm {
+  readonly delimiter: string
+  header?: readonly string[]
+}
+
+function* csvRows(
+  resource: Resource,
+  text: string,
+  names: Names,
+  form: CsvForm,
+  firstLine: number,
+): Generator<SentRow> {
+  for (const row of readCsv(text, form.delimiter, firstLine)) {
     const { line, cells, error } = row
+    const { header } = form
     if (error !== undefined) {
       const issue = bodyIssue('csv_parsing', `The row has ${error}.`)
       if (!header) throw bodyInvalid([{ ...issue, line }])
       yield wrongRow(issue, line)
-    } else if (!header) header = checkHeader(resource, row, names)
+    } else if (!header) form.header = checkHeader(resource, row, names)
     else if (cells.length !== header.length) {
       const counts = `${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, but the header has ${header.length}`
       yield wrongRow(bodyIssue('csv_parsing', `The row has ${counts}.`), line)
@@ -145,8 +157,9 @@ function* lines(text: string): Generator<readonly [line: number, text: string]> 
   }
 }
 
-function* ndjsonRows(resource: Resource, text: string, names: Names): Generator<SentRow> {
-  for (const [line, source] of lines(text)) if (source.trim() !== '') yield jsonRow(resource, source, names, line)
+function* ndjsonRows(resource: Resource, text: string, names: Names, firstLine: number): Generator<SentRow> {
+  for (const [line, source] of lines(text))
+    if (source.trim() !== '') yield jsonRow(resource, source, names, firstLine + line - 1)
 }
 
 const token = /[[\]{}",]/g
@@ -216,13 +229,21 @@ const wrongLine = (bytes: Buffer): number => {
   }
 }
 
-/** The rows of a body; throws if it is not one of the type as a whole. */
-export const readRows = (resource: Resource, type: ImportType, bytes: Buffer, names: Names): Generator<SentRow> => {
-  if (!isUtf8(bytes)) {
-    const issue = bodyIssue('string_unicode', 'The body is not valid UTF-8.')
-    throw bodyInvalid([type === 'application/json' ? issue : { ...issue, line: wrongLine(bytes) }])
+/** Makes the function that reads the next piece of a body, which ends with a row; it throws if the body is not one of the type. */
+export const rowReader = (resource: Resource, type: ImportType, names: Names) => {
+  let form: CsvForm | undefined
+  let line = 1
+  return function* (bytes: Buffer): Generator<SentRow> {
+    if (!isUtf8(bytes)) {
+      const issue = bodyIssue('string_unicode', 'The body is not valid UTF-8.')
+      throw bodyInvalid([type === 'application/json' ? issue : { ...issue, line: line - 1 + wrongLine(bytes) }])
+    }
+    const source = line === 1 ? bytes.toString().replace(/^\uFEFF/, '') : bytes.toString()
+    if (type === 'application/json') return yield* arrayRows(resource, source, names)
+    form ??= { delimiter: delimiterIn(source) }
+    yield* type === 'text/csv'
+      ? csvRows(resource, source, names, form, line)
+      : ndjsonRows(resource, source, names, line)
+    line += countLines(source)
   }
-  const source = bytes.toString().replace(/^\uFEFF/, '')
-  if (type === 'text/csv') return csvRows(resource, source, names)
-  return type === 'application/json' ? arrayRows(resource, source, names) : ndjsonRows(resource, source, names)
 }

@@ -298,11 +298,18 @@ const create = (registry: Registry, resource: Resource, row: z.ZodType): WriteOp
   return { ...described, readBody }
 }
 
+/** What reads the rows of an import: as new ones, and as changes. */
+export const importReaders = (resource: Resource): Pick<ImportOperation, 'readCreate' | 'readUpdate'> => ({
+  readCreate: createBodyReader(resource, createSchema(resource)),
+  ...(updatableFields(resource).length > 0 && { readUpdate: updateBodyReader(resource, updateSchema(resource)) }),
+})
+
 const importRows = (registry: Registry, resource: Resource): ImportOperation => {
   const plural = resource.plural.toLowerCase()
   const schema = createSchema(resource)
   const example = createExample(registry, resource)
-  const readCreate = createBodyReader(resource, schema)
+  const readers = importReaders(resource)
+  const { readCreate } = readers
   const { issues } = readCreate({ ...example, not_a_field: 1 })
   const rows = issues.map(({ loc: [place, ...rest], ...issue }) => ({ ...issue, loc: [place as string, 0, ...rest] }))
   const text = (description: string) => ({ schema: z.string().meta({ description }) })
@@ -340,11 +347,7 @@ const importRows = (registry: Registry, resource: Resource): ImportOperation => 
       422: errorResponse('A row or a parameter is invalid. Nothing was stored.', errors.bodyInvalid(rows, rows.length)),
     },
   })
-  return {
-    ...described,
-    readCreate,
-    ...(isChanged && { readUpdate: updateBodyReader(resource, updateSchema(resource)) }),
-  }
+  return { ...described, ...readers }
 }
 
 const changeResponses = (resource: Resource) => ({

@@ -17,14 +17,14 @@ export interface CsvRow {
 }
 
 /** The first of these characters in the first line separates cells. */
-const delimiterIn = (text: string): string => /^(?:"(?:[^"]|"")*"|[^",;\t\n])*([,;\t])/.exec(text)?.[1] ?? ','
+export const delimiterIn = (text: string): string => /^(?:"(?:[^"]|"")*"|[^",;\t\n])*([,;\t])/.exec(text)?.[1] ?? ','
 
 const endOfLine = (text: string, from: number): number => {
   const end = text.indexOf('\n', from)
   return end === -1 ? text.length : end
 }
 
-const countLines = (text: string): number => text.split('\n').length - 1
+export const countLines = (text: string): number => text.split('\n').length - 1
 
 /** The cell that begins with a quote, and where it ends; undefined if the quote is never closed. */
 const quotedCell = (text: string, begin: number): { cell: string; end: number } | undefined => {
@@ -39,11 +39,10 @@ const quotedCell = (text: string, begin: number): { cell: string; end: number } 
   }
 }
 
-/** The rows; blank lines are left out. */
-export function* readCsv(text: string): Generator<CsvRow> {
-  const delimiter = delimiterIn(text)
+/** The rows of a text that begins in a line; blank lines are left out. */
+export function* readCsv(text: string, delimiter: string, firstLine = 1): Generator<CsvRow> {
   const plain = new RegExp(`[^${delimiter}"\n]*`, 'y')
-  for (let [at, line] = [0, 1]; at < text.length; ) {
+  for (let [at, line] = [0, firstLine]; at < text.length; ) {
     const cells: CsvCell[] = []
     const begins = line
     let error: string | undefined

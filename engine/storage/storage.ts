@@ -11,7 +11,7 @@ import {
 } from '../descriptor/registry.js'
 import type { SummaryQuery } from '../descriptor/summary.js'
 import type { BatchOutcome, WriteBatch } from './batch.js'
-import type { Import, ImportOutcome } from './import.js'
+import type { Import, ImportedRow, ImportOutcome } from './import.js'
 import type { Referenced } from './referencing.js'
 import type { Conflict, Outcome, Write } from './write.js'
 
@@ -124,6 +124,14 @@ export interface Storage {
   table(resource: Resource, expand?: readonly string[]): Table
   /** Makes several writes of any tables durably, all or none. */
   batch(batch: WriteBatch): Promise<BatchOutcome>
+  /**
+   * Stores rows that are read in parts in one transaction, which may begin again; returns the outcome of the first part that cannot
+   * be stored, if any.
+   */
+  importAll(
+    resource: Resource,
+    parts: () => AsyncIterable<readonly ImportedRow[]>,
+  ): Promise<Exclude<ImportOutcome, { body: unknown }> | undefined>
   counts(): Promise<ReadonlyMap<Resource, number>>
   /**
    * Whole rows, redacted fields included: for copies, never for responses. In order of the table's cursor, after the value that the

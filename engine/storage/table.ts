@@ -24,7 +24,7 @@ import { parseConflicts } from './conflicts.js'
 import { toCsv } from './csv.js'
 import type { Cell, Dialect, Purpose, Runner, Source, TableState, Values } from './dialect.js'
 import { expandedRunner, expandedSource } from './expanded.js'
-import { type ImportPlanner, importPlanner } from './import.js'
+import { type Import, type ImportPlanner, importPlanner } from './import.js'
 import {
   clampedInteger,
   type Driver,
@@ -402,6 +402,7 @@ export const resourceTables = (registry: Registry, database: Tables) => {
         ...(given && keys && { key: { given, statements: keys } }),
       })
     },
+    planImport: (resource: Resource, rows: Import) => tableOf(resource).planImport(rows),
     async counts(): Promise<ReadonlyMap<Resource, number>> {
       const counted = [...tables].map(async ([resource, { count }]) => [resource, await count()] as const)
       return new Map(await Promise.all(counted))

@@ -45,10 +45,13 @@ const explainOnSqlite = (): Explain => {
     }
     const isSorted = (step: Step) =>
       step.detail.startsWith('USE TEMP B-TREE FOR') &&
-      !steps.some(({ parent, detail }) => parent === step.parent && /^SCAN (?:_few|_arm|_sized|_rows)\b/.test(detail))
+      !steps.some(
+        ({ parent, detail }) =>
+          parent === step.parent && /^SCAN (?:registry_few|_arm|registry_sized|registry_rows)\b/.test(detail),
+      )
     // Along an order and by id, a page goes through its table; what finds few matches does not.
     const isScan = (step: Step) =>
-      within(step).includes('MATERIALIZE _few') &&
+      within(step).includes('MATERIALIZE registry_few') &&
       /^SCAN _t\b/.test(step.detail) &&
       !steps.some(({ parent, detail }) => parent === step.parent && detail === 'CO-ROUTINE _t')
     const wrong = steps.filter((step) => isSorted(step) || isScan(step))
@@ -180,7 +183,7 @@ if (server) {
           })
           await client.query('deallocate range')
           const plan = rows.map(([line]) => line).join('\n')
-          const few = /CTE _few\n.*?\n +CTE /s.exec(plan)?.[0] ?? ''
+          const few = /CTE registry_few\n.*?\n +CTE /s.exec(plan)?.[0] ?? ''
           assert.match(few, new RegExp(`Index (Only )?Scan (using|on) \\S+_order_${name} `), plan)
           assert.not.match(few, /Seq Scan/)
         }

@@ -1,7 +1,9 @@
 /** PostgreSQL: a server that several processes share, reached through a connection pool. */
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { Source } from '../dialect.js'
+import { makeImport } from '../import.js'
 import type { StorageOptions } from '../options.js'
+import { runInTurn } from '../referencing.js'
 import { ResponseCache } from '../responseCache.js'
 import { literal } from '../schema.js'
 import type { Storage } from '../storage.js'
@@ -60,7 +62,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const sources = new Map(registry.map((resource) => [resource.path, source(resource)]))
   const sourceAt = (path: string) => sources.get(path) as Source
   const { prune, ...keys } = keyStatements
-  const { table, batch, counts, changed } = resourceTables(registry, {
+  const { table, batch, planImport, counts, changed } = resourceTables(registry, {
     dialect,
     source: ({ path }) => sourceAt(path),
     runner: (resource) =>
@@ -99,6 +101,20 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
             await ask(advanceSequence(resource.table))
         }
       }),
+    importAll: (resource, parts) =>
+      connections.transaction(
+        async (ask) => {
+          for await (const rows of parts()) {
+            const plan = await planImport(resource, { rows, mode: 'store' })
+            const outcome = await runInTurn(makeImport(plan), ({ statement, values }) => ask(statement, values))
+            if (!('body' in outcome)) return outcome
+          }
+          return undefined
+        },
+        resource.table,
+        undefined,
+        (failure) => failure === undefined,
+      ),
     stats: () => ({
       cache: cache.stats(),
       pools: [...connections.stats(), ...reads.stats()],

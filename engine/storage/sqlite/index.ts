@@ -2,7 +2,9 @@
 import type { Database } from 'better-sqlite3'
 import { managedResources, type Registry } from '../../descriptor/registry.js'
 import { sqlitePath } from '../../process/databaseUrl.js'
+import { makeImport } from '../import.js'
 import type { StorageOptions } from '../options.js'
+import { runAtOnce } from '../referencing.js'
 import { ResponseCache } from '../responseCache.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
@@ -16,7 +18,7 @@ import { commitCounter, runnerFor } from './runner.js'
 import { readLockTimeout, setUp, startTimeout } from './setUp.js'
 import { type Executor, inPlace, workerThread } from './worker.js'
 import { writeQueue } from './writeQueue.js'
-import { writer } from './writes.js'
+import { askOn, writer } from './writes.js'
 import type { WriteWorkerData } from './writeWorker.js'
 
 /** How many threads read: one is always free for quick reads. */
@@ -59,7 +61,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
   const cache = new ResponseCache(options.cacheBytes)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
   const keys = keyStatements()
-  const { table, batch, counts, changed } = resourceTables(registry, {
+  const { table, batch, planImport, counts, changed } = resourceTables(registry, {
     dialect: sqliteDialect,
     source: (resource) =>
       resource.existing ? unmanagedSource(resource, readCatalogue(database, resource.table)) : managedSource(resource),
@@ -69,24 +71,40 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     cache,
     ...options,
   })
+  /** Runs long work in one transaction of this thread, which is undone if it returns something. */
+  const inTransaction = async <T>(work: () => Promise<T | undefined>): Promise<T | undefined> => {
+    database.pragma(`busy_timeout = ${startTimeout}`)
+    try {
+      database.exec('begin immediate')
+      const failure = await work()
+      if (failure === undefined) database.exec('commit')
+      return failure
+    } finally {
+      if (database.inTransaction) database.exec('rollback')
+      database.pragma(`busy_timeout = ${readLockTimeout}`)
+      commits.committed()
+    }
+  }
   return {
     table,
     batch,
     counts,
     rows: async (copied, after, count) => readRows(database, copied, after, count),
-    async fill(batches) {
-      database.pragma(`busy_timeout = ${startTimeout}`)
-      try {
-        database.exec('begin immediate')
+    fill: (batches) =>
+      inTransaction(async () => {
         database.pragma('defer_foreign_keys = ON')
         for await (const { resource, rows } of batches) insertRows(database, resource, rows)
-        database.exec('commit')
-      } finally {
-        if (database.inTransaction) database.exec('rollback')
-        database.pragma(`busy_timeout = ${readLockTimeout}`)
-      }
-      commits.committed()
-    },
+        return undefined
+      }),
+    importAll: (resource, parts) =>
+      inTransaction(async () => {
+        for await (const rows of parts()) {
+          const plan = await planImport(resource, { rows, mode: 'store' })
+          const outcome = runAtOnce(makeImport(plan), askOn(database))
+          if (!('body' in outcome)) return outcome
+        }
+        return undefined
+      }),
     stats: () => ({ cache: cache.stats(), pools: [], threadRestarts }),
     async ping() {
       refuseMoved(file)

@@ -52,6 +52,18 @@ export const refusedBy = ({
 
 const isReferenced = (error: unknown): boolean => (error as { code?: string }).code === foreignKey
 
+/** Runs the queries of a walk. */
+export const askOn = (database: Database) => {
+  const prepare = preparer(database)
+  return (query: Query): unknown[][] => {
+    const statement = prepare(query.statement.sql)
+    const values = bindLists(query)
+    if (statement.reader) return statement.raw().safeIntegers().all(values) as unknown[][]
+    statement.run(values)
+    return []
+  }
+}
+
 type Failure = Error & { readonly code?: string; readonly operation?: number }
 
 const walkOf = (plan: QueuedWrite): Walk<Written> => {
@@ -73,14 +85,7 @@ const failedBatch = ({ writes }: BatchPlan, error: Failure): Written => {
  * any other error where nothing was stored. `checkFile` throws where the file is no longer at its path.
  */
 export const writer = (database: Database, checkFile: () => void): ((writes: readonly QueuedWrite[]) => Written[]) => {
-  const prepare = preparer(database)
-  const ask = (query: Query): unknown[][] => {
-    const statement = prepare(query.statement.sql)
-    const values = bindLists(query)
-    if (statement.reader) return statement.raw().safeIntegers().all(values) as unknown[][]
-    statement.run(values)
-    return []
-  }
+  const ask = askOn(database)
   // Within a transaction this is a savepoint, so a failed write undoes only itself.
   const make = database.transaction((plan: QueuedWrite): Written => {
     const outcome: Written = runAtOnce<Written>(walkOf(plan), ask)

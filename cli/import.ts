@@ -1,0 +1,194 @@
+/** Stores the rows of a file in the database of DATABASE_URL, all or none: `npm run import -- books books.csv`. */
+import { createWriteStream, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { extname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { HttpError, type Issue } from '../engine/contract/errors.js'
+import { matchFields } from '../engine/contract/importParameters.js'
+import { type ImportType, rowReader } from '../engine/contract/importRows.js'
+import { conflictIssue, constraintIssue } from '../engine/contract/issues.js'
+import { importReaders } from '../engine/contract/operations.js'
+import { loadRegistry } from '../engine/descriptor/load.js'
+import { didYouMean } from '../engine/descriptor/nearest.js'
+import type { Registry, Resource } from '../engine/descriptor/registry.js'
+import { importChecker, importedFields, issueList } from '../engine/http/importChecks.js'
+import { endProgressLine, progressBar } from '../engine/process/progress.js'
+import { readSettings } from '../engine/process/settings.js'
+import type { ImportedRow, RowConflict } from '../engine/storage/import.js'
+import { openStorage } from '../engine/storage/open.js'
+import type { Storage } from '../engine/storage/storage.js'
+import { folders, product } from '../product.js'
+import { CommandError, flag, optionalText, runCommand, UsageError } from '../support/options.js'
+import { countRows, readPieces } from './import/pieces.js'
+import { openOptions, requireFile } from './openOptions.js'
+
+const types: Readonly<Record<string, ImportType>> = {
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+  jsonl: 'application/x-ndjson',
+  json: 'application/json',
+}
+
+const command = {
+  name: 'npm run import',
+  about: 'Stores the rows of a CSV, NDJSON or JSON file in the database of DATABASE_URL: all of them, or none.',
+  argument: { name: 'RESOURCE', about: 'path of the resource, such as books', required: true },
+  moreArguments: { name: 'FILE', about: 'the file; without one, standard input is read' },
+  options: {
+    match: optionalText('a unique field: rows that have its value are changed, others are created', 'FIELD'),
+    ignore: optionalText('columns or members that are not read, joined by commas', 'NAMES'),
+    type: optionalText('csv, ndjson or json, if the name of the file does not say it', 'TYPE'),
+    'dry-run': flag('check everything and store nothing'),
+  },
+  notes:
+    'Everything is checked first, without a lock. While the rows are stored, a service on the same SQLite file answers writes with 503.',
+  example: 'npm run import -- books books.csv --match isbn',
+}
+
+const findResource = (registry: Registry, path: string): Resource => {
+  const resource = registry.find((one) => one.path === path)
+  const paths = registry.map((one) => one.path)
+  if (resource) return resource
+  throw new UsageError(
+    `RESOURCE is "${path}", which is not a resource${didYouMean(path, paths) || `; the resources are ${paths.join(', ')}`}`,
+  )
+}
+
+const typeOf = (file: string | undefined, given: string | undefined): ImportType => {
+  const name =
+    given ??
+    extname(file ?? '')
+      .slice(1)
+      .toLowerCase()
+  const type = Object.hasOwn(types, name) ? types[name] : undefined
+  if (type) return type
+  throw new UsageError(
+    given === undefined
+      ? 'Say what the rows are: --type csv, ndjson or json.'
+      : `--type is "${given}", but it must be csv, ndjson or json.`,
+  )
+}
+
+const describeIssue = ({ loc, msg, line }: Issue): string =>
+  `  ${line === undefined ? `row ${Number(loc[1]) + 1}` : `line ${line}`}: ${msg}`
+
+/** Throws if there are issues, with the first of them. */
+const refuse = (issues: ReturnType<typeof issueList>): void => {
+  if (issues.total === 0) return
+  const shown = issues.shown.slice(0, 20)
+  const more = issues.total - shown.length
+  const lines = [...shown.map(describeIssue), ...(more > 0 ? [`  and ${more} more`] : [])]
+  throw new CommandError(
+    `Nothing was stored. ${issues.total} ${issues.total === 1 ? 'error' : 'errors'}:\n${lines.join('\n')}`,
+  )
+}
+
+interface Source {
+  readonly file: string
+  readonly type: ImportType
+  readonly match: string | undefined
+  readonly ignored: ReadonlySet<string>
+}
+
+/** Makes the functions that check a file, and that store it. */
+const importer = (registry: Registry, resource: Resource, storage: Storage, { file, type, match, ignored }: Source) => {
+  const table = storage.table(resource)
+  const operation = { resource, ...importReaders(resource) }
+  const names = { allowed: importedFields(resource, match), ignored }
+  const issues = issueList()
+  const lines: (number | undefined)[] = []
+
+  /** The rows of the file in parts, each with the place of its first row. */
+  async function* parts(onProgress: (rows: number) => void) {
+    const check = importChecker(registry, table, operation, match)
+    const read = rowReader(resource, type, names)
+    let from = 0
+    for await (const piece of readPieces(file, type)) {
+      const sent = [...read(piece)]
+      lines.length = 0
+      lines.push(...sent.map(({ line }) => line))
+      yield { rows: await check(sent, issues, from), from }
+      from += sent.length
+      onProgress(from)
+    }
+  }
+  const addConflicts = (conflicts: readonly RowConflict[], rows: readonly ImportedRow[], from: number): void => {
+    for (const { row, type: kind, field } of conflicts) {
+      const imported = rows[row]
+      const values = imported && 'values' in imported ? imported.values : {}
+      issues.add(from + row, lines[row], [conflictIssue(registry, resource, kind, field, values)])
+    }
+  }
+  return {
+    /** Checks every row, and returns how many are created, changed and left as they are. */
+    async check(onProgress: (rows: number) => void) {
+      const counts = { insert: 0, update: 0, keep: 0 }
+      for await (const { rows, from } of parts(onProgress)) {
+        for (const { kind } of rows) counts[kind]++
+        const outcome = await table.import({ rows, mode: 'check' })
+        if ('conflicts' in outcome) addConflicts(outcome.conflicts, rows, from)
+      }
+      refuse(issues)
+      return counts
+    },
+    async store(onProgress: (rows: number) => void): Promise<void> {
+      let last: { rows: readonly ImportedRow[]; from: number } = { rows: [], from: 0 }
+      const failure = await storage.importAll(resource, async function* () {
+        for await (const part of parts(onProgress)) {
+          last = part
+          refuse(issues)
+          yield part.rows
+        }
+      })
+      if (!failure) return
+      if ('conflicts' in failure) addConflicts(failure.conflicts, last.rows, last.from)
+      if ('refused' in failure) issues.add(last.from, undefined, [constraintIssue(resource, failure.refused, {})])
+      if (issues.total === 0)
+        throw new CommandError('Nothing was stored, because rows were changed meanwhile. Try again.')
+      refuse(issues)
+    },
+  }
+}
+
+/** Standard input as a file: it is read twice. */
+const spool = async (folder: string): Promise<string> => {
+  const file = join(folder, 'rows')
+  await pipeline(process.stdin, createWriteStream(file))
+  return file
+}
+
+await runCommand(command, async ({ match, ignore, type: given, 'dry-run': isDryRun }, argument, [path, ...others]) => {
+  const settings = readSettings(process.env, product.database)
+  if (others.length > 0) throw new UsageError(`Unexpected argument "${others[0]}". See --help.`)
+  const registry = await loadRegistry(folders)
+  const resource = findResource(registry, argument as string)
+  const type = typeOf(path, given)
+  const expected = matchFields(resource)
+  if (match !== undefined && !expected.includes(match))
+    throw new UsageError(
+      expected.length === 0
+        ? `--match needs update: true in ${resource.path}.ts.`
+        : `--match is "${match}", but it must be ${expected.join(' or ')}.`,
+    )
+  requireFile(settings.DATABASE_URL)
+  const folder = mkdtempSync(join(tmpdir(), 'import-'))
+  const storage = await openStorage(registry, settings.DATABASE_URL, openOptions(settings, 2, 600_000))
+  try {
+    const file = path ?? (await spool(folder))
+    if (!existsSync(file)) throw new CommandError(`There is no file ${file}.`)
+    const ignored = new Set(ignore === undefined ? [] : ignore.split(',').map((name) => name.trim()))
+    const { check, store } = importer(registry, resource, storage, { file, type, match, ignored })
+    const { insert, update, keep } = await check(progressBar('Checking', await countRows(file, type), 'rows'))
+    endProgressLine()
+    const done = `${insert} created, ${update} changed, ${keep} unchanged`
+    if (!isDryRun) await store(progressBar('Storing', insert + update + keep, 'rows'))
+    console.log(isDryRun ? `Nothing was stored. It would be: ${done}.` : `Stored ${resource.path}: ${done}.`)
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error
+    const { issues = [] } = (error.body as { error: { details?: { issues?: Issue[] } } }).error.details ?? {}
+    throw new CommandError(`Nothing was stored. ${issues.map((issue) => describeIssue(issue).trim()).join('\n')}`)
+  } finally {
+    await storage.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})

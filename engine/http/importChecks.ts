@@ -1,0 +1,194 @@
+/** Checks the rows of an import, some at a time: what becomes of each, and what is wrong with it. */
+import * as errors from '../contract/errors.js'
+import type { SentRow } from '../contract/importRows.js'
+import { changeIssues, conflictIssue, fieldIssue, missingRowIssue } from '../contract/issues.js'
+import type { ImportOperation } from '../contract/operations.js'
+import {
+  canonicalValue,
+  currentStamps,
+  type Field,
+  idField,
+  type Registry,
+  type Resource,
+  type RowValues,
+  updatableFields,
+  type Value,
+  writableFields,
+} from '../descriptor/registry.js'
+import { valueSchema } from '../descriptor/valueRules.js'
+import { inTurns } from '../process/batchPerTick.js'
+import type { ImportedRow } from '../storage/import.js'
+import type { Table } from '../storage/storage.js'
+import { rowTag } from '../storage/write.js'
+
+/** How many issues are kept: those of the checks come in order of the rows, and conflicts after them. */
+const maxKept = 20_000
+
+/** The issues of all rows, of which the first are shown. */
+export const issueList = () => {
+  const first: (errors.Issue & { readonly row: number })[] = []
+  let total = 0
+  return {
+    add(row: number, line: number | undefined, issues: readonly errors.Issue[]): void {
+      total += issues.length
+      for (const issue of first.length < maxKept ? issues : []) {
+        const [place, ...rest] = issue.loc
+        first.push({ ...issue, loc: [place as string, row, ...rest], ...(line !== undefined && { line }), row })
+      }
+    },
+    /** Those of the first rows. */
+    get shown(): errors.Issue[] {
+      const sorted = first.toSorted((a, b) => a.row - b.row)
+      return sorted.slice(0, errors.maxIssues).map(({ row: _, ...issue }) => issue)
+    },
+    get total(): number {
+      return total
+    },
+  }
+}
+
+export type Issues = ReturnType<typeof issueList>
+
+/** Finds unique values that an earlier row has already. */
+const duplicateFinder = (resource: Resource) => {
+  const unique = resource.fields.filter((field) => field.unique || (field.name === 'id' && !field.managed))
+  const seen = new Map(unique.map(({ name }) => [name, new Set<string>()]))
+  return (row: RowValues): string[] =>
+    unique.flatMap(({ name, unique: within = [] }) => {
+      const values = [name, ...within].map((one) => row[one] ?? null)
+      if (values.includes(null)) return []
+      const key = JSON.stringify(values)
+      const known = seen.get(name) as Set<string>
+      const isKnown = known.has(key)
+      known.add(key)
+      return isKnown ? [name] : []
+    })
+}
+
+/** The value by which a row is matched with a stored one; null if it has none. */
+interface Matched {
+  readonly key: Value
+  readonly issues: readonly errors.Issue[]
+}
+
+/** A stored row. */
+interface Existing {
+  readonly body: Buffer
+  readonly row: RowValues
+}
+
+/** What becomes of a row, its values then, and what is wrong with it. */
+interface Checked {
+  readonly row: ImportedRow
+  readonly final: RowValues
+  readonly issues: readonly errors.Issue[]
+}
+
+const invalid: Omit<Checked, 'issues'> = { row: { kind: 'insert', values: {} }, final: {} }
+
+/** The fields that the rows of an import may have. */
+export const importedFields = (resource: Resource, match: string | undefined): Map<string, Field> => {
+  const fields = [...writableFields(resource), ...updatableFields(resource)]
+  const matched = resource.fields.filter(({ name }) => name === match)
+  return new Map([...fields, ...matched].map((field) => [field.name, field]))
+}
+
+/** Makes the function that checks rows; it remembers the values of those before, which must differ. */
+export const importChecker = (
+  registry: Registry,
+  table: Table,
+  { resource, readCreate, readUpdate }: Pick<ImportOperation, 'resource' | 'readCreate' | 'readUpdate'>,
+  matchName: string | undefined,
+) => {
+  const isAssigned = idField(resource).managed !== undefined
+
+  /** The value by which a row is found, or what is wrong with it. */
+  const matchValue = (field: Field, { body }: SentRow): Matched => {
+    const value = (body[field.name] ?? null) as Value
+    const [issue] = valueSchema(field).safeParse(value ?? undefined).error?.issues ?? []
+    return issue
+      ? { key: null, issues: [fieldIssue(field, value, issue, false)] }
+      : { key: canonicalValue(field, value), issues: [] }
+  }
+
+  const readExisting = async (field: Field, values: readonly Value[]): Promise<Map<string, Existing>> => {
+    const found = await table.rowsWith(field.name, values)
+    return new Map(
+      found.map((body) => {
+        const row = JSON.parse(String(body)) as RowValues
+        return [String(row[field.name]), { body, row }]
+      }),
+    )
+  }
+
+  const created = ({ body, source }: SentRow): Checked => {
+    const { values, issues } = readCreate(body, source)
+    return { row: { kind: 'insert', values }, final: values, issues }
+  }
+
+  const changed = (
+    { body, source, empty }: SentRow,
+    match: string,
+    { body: stored, row: before }: Existing,
+  ): Checked => {
+    const sent = Object.entries(body).filter(([name]) => name !== match && !empty.includes(name))
+    const { values, issues } = readUpdate?.(Object.fromEntries(sent), source) ?? { values: {}, issues: [] }
+    const isSecret = (name: string) => resource.fields.some((field) => field.name === name && field.redacted)
+    const isChange = ([name, value]: [string, Value]) =>
+      isSecret(name) || JSON.stringify(value) !== JSON.stringify(before[name] ?? null)
+    const changes: RowValues = Object.fromEntries(Object.entries(values).filter(isChange))
+    const stamps = currentStamps(resource)
+    const known = { id: String(before['id']), tag: rowTag(stored) }
+    return {
+      row:
+        Object.keys(changes).length === 0
+          ? { kind: 'keep', ...known }
+          : { kind: 'update', ...known, values: changes, stamps },
+      final: { ...before, ...changes },
+      issues: [...issues, ...changeIssues(resource, before, changes, stamps)],
+    }
+  }
+
+  /** What becomes of a row; `key` is the value by which it is matched. */
+  const checkRow = (row: SentRow, match: Field | undefined, key: Value, existing: Existing | undefined): Checked => {
+    if (match && existing) return changed(row, match.name, existing)
+    if (match?.name === 'id' && isAssigned) return { ...invalid, issues: [missingRowIssue(resource, key)] }
+    return created(row)
+  }
+
+  const match = resource.fields.find(({ name }) => name === matchName)
+  const findDuplicates = duplicateFinder(resource)
+  const matched = new Set<string>()
+
+  /** Checks the next rows, the first of which has this place. */
+  return async (sent: readonly SentRow[], issues: Issues, from = 0): Promise<ImportedRow[]> => {
+    const pause = inTurns()
+    const keys = sent.map((row) =>
+      match && row.issues.length === 0 ? matchValue(match, row) : { key: null, issues: [] },
+    )
+    const existing =
+      match &&
+      (await readExisting(
+        match,
+        keys.map(({ key }) => key).filter((key) => key !== null),
+      ))
+    const rows: ImportedRow[] = []
+    for (const [n, row] of sent.entries()) {
+      await pause()
+      const { key, issues: keyIssues } = keys[n] as Matched
+      const wrong = [...row.issues, ...keyIssues]
+      const checked =
+        wrong.length > 0 ? { ...invalid, issues: wrong } : checkRow(row, match, key, existing?.get(String(key)))
+      const isTwice = match !== undefined && key !== null && matched.has(String(key))
+      matched.add(String(key))
+      const duplicates = findDuplicates(checked.final).filter((name) => name !== match?.name)
+      const conflicts = [...(isTwice ? [match.name] : []), ...duplicates]
+      issues.add(from + n, row.line, [
+        ...checked.issues,
+        ...conflicts.map((name) => conflictIssue(registry, resource, 'unique', name, checked.final)),
+      ])
+      rows.push(checked.row)
+    }
+    return rows
+  }
+}
