@@ -16,6 +16,7 @@ export default defineResource({
   },
   required: ['slug'],
   create: true,
+  import: true,
   summary: true,
   update: ['slug', 'body', 'parent_id', 'value_id', 'kept_value_id', 'secret'],
   delete: true,
