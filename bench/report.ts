@@ -1,6 +1,7 @@
 /** Formats the results as Markdown. */
 import { cpus, release, totalmem } from 'node:os'
 import type { Growth } from './growth.js'
+import type { ImportRates } from './imports.js'
 import type { BenchTarget } from './targets.js'
 import { kinds, type Measured } from './throughput.js'
 
@@ -9,6 +10,7 @@ interface Results {
   readonly measured: readonly Measured[]
   /** The peers that could not run. */
   readonly unavailable: readonly { readonly name: string; readonly reason: string }[]
+  readonly imports: ImportRates
   readonly growth: { readonly rows: number; readonly growths: readonly Growth[] }
 }
 
@@ -50,7 +52,7 @@ const machine = (): string => {
 }
 
 /** The section of one database system in docs/benchmarks.md. */
-export const markdown = ({ target, measured, unavailable, growth }: Results): string => {
+export const markdown = ({ target, measured, unavailable, imports, growth }: Results): string => {
   const parts = [
     `## ${target.system}`,
     `Created by \`${target.command}\` on ${machine()}, with wrk and sixteen connections, ${target.setup}, each with its default settings; this service writes its log and sets security headers.`,
@@ -59,6 +61,12 @@ export const markdown = ({ target, measured, unavailable, growth }: Results): st
     'CPU time of the process, user and system, of all its threads; it depends less than the rate on what else the machine does:',
     cpuTable(measured),
     ...unavailable.map(({ name, reason }) => `${name} was not measured: ${reason}.`),
+    '### Imports',
+    `Rows of a made-up resource: 5,000 that sixteen clients create one by one, then an import of 10,000, while another client reads. A row costs ${ratio(imports.single / imports.imported)} of a created one.`,
+    table(
+      ['created per second', 'imported per second', 'longest read meanwhile'],
+      [[rounded(imports.single), rounded(imports.imported), `${rounded(imports.longestRead)} ms`]],
+    ),
     `### Growth to ${growth.rows.toLocaleString('en')} rows`,
     'Median latency in milliseconds for one client, with the response cache off and the data already read from disk.',
     table(

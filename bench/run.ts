@@ -7,6 +7,7 @@ import { endProgressLine } from '../engine/process/progress.js'
 import { spawnChild } from '../support/cleanup.js'
 import { flag, integer, runCommand } from '../support/options.js'
 import { measureGrowth, readBody } from './growth.js'
+import { measureImports } from './imports.js'
 import { arePeersInstalled, type BenchServer, peersFolder, type RunningServer, root, thisService } from './processes.js'
 import { markdown, withSection } from './report.js'
 import { dataFolder, postgresTarget, sqliteTarget } from './targets.js'
@@ -68,6 +69,8 @@ await runCommand(command, async ({ postgres, rows, rounds, seconds }) => {
   const measured = await measure(servers, { rounds, seconds }, log)
   for (const server of servers) await server.stop()
 
+  log('Imports …')
+  const imports = await measureImports(await target.database('imports', 1))
   log(`Growth to ${rows.toLocaleString('en')} rows …`)
   const uncached = { CACHE_MB: '0' }
   const demo = thisService(await target.database('demo', 1), portOf('small'), uncached)
@@ -75,7 +78,7 @@ await runCommand(command, async ({ postgres, rows, rounds, seconds }) => {
   const growths = await measureGrowth(demo, large, rows)
   await target.close()
 
-  const report = markdown({ target, measured, unavailable, growth: { rows, growths } })
+  const report = markdown({ target, measured, unavailable, imports, growth: { rows, growths } })
   const page = join(root, 'docs', 'benchmarks.md')
   writeFileSync(page, withSection(readFileSync(page, 'utf8'), report))
   console.log(report)
