@@ -8,7 +8,15 @@ import { RawConnection } from '../support/rawHttp.js'
 import { itemId, listParameters, type Parameter, summaryParameters } from './arbitraryQueries.js'
 import { deleteCase, writeCase } from './arbitraryWrites.js'
 import { Oracle } from './oracle.js'
-import { checkGet, checkList, checkSummary, checkWrite, type FuzzContext, type FuzzedWrite } from './properties.js'
+import {
+  checkExports,
+  checkGet,
+  checkList,
+  checkSummary,
+  checkWrite,
+  type FuzzContext,
+  type FuzzedWrite,
+} from './properties.js'
 import { allRows, fillDatabase, read, registry, server, serviceEnvironment } from './service.js'
 
 export interface FuzzOptions {
@@ -124,6 +132,7 @@ export const fuzz = async ({ url, cases, seed, rows, onProgress }: FuzzOptions):
   )
   try {
     await fc.assert(property, { numRuns: cases, seed, includeErrorInReport: true })
+    for (const resource of registry.filter((one) => one.import && one.update)) await checkExports(context, resource)
     if (running.child.exitCode !== null) throw new Error(`the service has exited: ${running.output()}`)
     // No request may cause an error in the log.
     if (/"level":(?:50|60)/.test(running.output())) throw new Error(`the log has errors: ${running.output()}`)

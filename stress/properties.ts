@@ -1,12 +1,12 @@
 /** The checks of the fuzzer; each sends a request and throws if the response is wrong. */
 import { deepStrictEqual, equal, ok } from 'node:assert/strict'
-import type { Resource, RowValues, Value } from '../engine/descriptor/registry.js'
+import { type Resource, type RowValues, updatableFields, type Value } from '../engine/descriptor/registry.js'
 import type { ReceivedResponse } from '../support/conformance.js'
 import { type Header, type RawConnection, type RawResponse, requestBytes } from '../support/rawHttp.js'
 import type { Parameter } from './arbitraryQueries.js'
 import type { WriteCase } from './arbitraryWrites.js'
 import { expectedRow, type Oracle, rowMismatch } from './oracle.js'
-import { registry, rowPath, successes } from './service.js'
+import { registry, rowPath, successes, writeHeaders } from './service.js'
 
 export interface FuzzContext {
   readonly connection: RawConnection
@@ -105,6 +105,23 @@ export const checkGet = async (context: FuzzContext, resource: Resource, segment
   const row = /^[1-9]\d{0,15}$/.test(id) ? context.oracle.row(resource, Number(id)) : undefined
   equal(status, row ? 200 : 404, text)
   if (row) deepStrictEqual(JSON.parse(text), row)
+}
+
+/** What is exported and imported again by id changes no row, in either format. */
+export const checkExports = async ({ connection, oracle }: FuzzContext, resource: Resource): Promise<void> => {
+  const settable = new Set(['id', ...updatableFields(resource).map(({ name }) => name)])
+  const hidden = resource.fields.filter(({ name, redacted }) => !settable.has(name) || redacted)
+  const query = ['match=id', 'dryRun=true', ...hidden.map(({ name }) => `ignore=${name}`)].join('&')
+  const headers = writeHeaders.filter(([name]) => name !== 'content-type')
+  for (const type of ['text/csv', 'application/x-ndjson']) {
+    const exported = await connection.send(requestBytes('GET', rowPath(resource), [['accept', type]]), 'GET')
+    const path = `${rowPath(resource)}/import?${query}`
+    const bytes = requestBytes('POST', path, [...headers, ['content-type', type]], Buffer.from(exported.text))
+    const { status, text } = await connection.send(bytes, 'POST')
+    equal(status, 200, text)
+    const unchanged = oracle.ids(resource.path).length
+    deepStrictEqual(JSON.parse(text), { created: 0, updated: 0, unchanged, ids: [] }, `${resource.path} as ${type}`)
+  }
 }
 
 const readTotal = async (context: FuzzContext, resource: Resource): Promise<number> =>

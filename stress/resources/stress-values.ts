@@ -38,6 +38,7 @@ export default defineResource({
   },
   required: ['title', 'state', 'done', 'due', 'created', 'changed'],
   create: true,
+  import: true,
   summary: true,
   update: true,
   delete: true,
