@@ -73,6 +73,10 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 
 /** The rules that a page or a part of it breaks, serious ones and worse. */
 export const seriousViolations = async (page: Page, part = 'html'): Promise<string[]> => {
+  // A colour that is still changing has less contrast; on a busy machine that takes a while.
+  await page.evaluate(
+    'Promise.all(document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime < 1e4).map((one) => one.finished.catch(() => {})))',
+  )
   await page.evaluate(axeSource)
   // Only what is returned is described, which takes most of the time; no rule here needs the files that it would load.
   const run = `axe.run('${part}', { resultTypes: ['violations'], selectors: false, preload: false })`
