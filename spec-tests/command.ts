@@ -10,8 +10,19 @@ const suffix = '.test.js'
 
 /** Files that test no resource of their own and take long, most of them by starting processes: only a run with --all, or one that names them, has them. */
 const slow = new Set([
-  ...['bounds', 'build', 'changes.versions', 'changingResource', 'check', 'commands', 'contract.command', 'dev'],
-  ...['docsPage.browser', 'explorer.browser', 'form.browser', 'fuzz', 'introspect', 'introspect.samples', 'large'],
+  ...[
+    'bounds',
+    'build',
+    'bulk.crash',
+    'changes.versions',
+    'changingResource',
+    'check',
+    'commands',
+    'contract.command',
+    'dev',
+  ],
+  ...['docsPage.browser', 'explorer.browser', 'form.browser', 'fuzz', 'import.command', 'introspect'],
+  ...['introspect.samples', 'large'],
   ...['memory', 'metrics', 'new', 'overload', 'probes', 'progress', 'resourceCommands', 'server', 'sockets'],
   ...['sparseIds', 'sqlite.backup', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping'],
   ...['sqlite.workers', 'torture'],

@@ -386,13 +386,14 @@ export const resourceTables = (registry: Registry, database: Tables) => {
     return resourceTable(dialect, source, readStatements(dialect, source), runner, writes, planImport, database)
   }
   const keep = buildOnce<Table>()
+  const managed = registry.find(({ existing }) => !existing) ?? (registry[0] as Resource)
   return {
     table(resource: Resource, expand: readonly string[] = []): Table {
       if (expand.length === 0) return tableOf(resource).table
       return keep(`${resource.path} ${expand}`, () => expandedTable(resource, expand))
     },
     async batch({ writes, check, isUndone = false, idempotencyKey: given }: WriteBatch): Promise<BatchOutcome> {
-      const { runner, writes: planner } = tableOf(writes[0]?.resource ?? check?.resource ?? (registry[0] as Resource))
+      const { runner, writes: planner } = tableOf(writes[0]?.resource ?? managed)
       const { keys } = planner
       return runner.batch({
         kind: 'batch',

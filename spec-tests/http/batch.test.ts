@@ -271,6 +271,22 @@ test('rules and steps are asked for the row as it is then', async () => {
   assert.ok(low <= high, `${low} ${high}`)
 })
 
+test('a row with rules may be changed many times, also after a delete that changes others', async () => {
+  const { body: invoice } = await create('invoices', { title: 'Often', low: 0, high: 0 })
+  const { body: order } = await create('orders', { title: 'Gone' })
+  const { body: line } = await create('lines', { order_id: order.id, invoice_id: invoice.id })
+  const path = `invoices/${invoice.id}`
+  const steps = Array.from({ length: 60 }, (_, n) => patch(path, n % 2 === 0 ? { high: n + 1 } : { low: n }))
+  const removal = [
+    patch(`lines/${line.id}`, { amount: 1 }),
+    remove(`orders/${order.id}`),
+    patch(`lines/${line.id}`, { amount: 2 }),
+  ]
+  const results = resultsOf(await batch([...steps, ...removal, patch(path, { low: 58 })]))
+  assert.equal([results[59].body.low, results[59].body.high], [59, 59])
+  assert.equal([results[62].body.order_id, results[62].body.amount, results[63].body.low], [null, 2, 58])
+})
+
 test('ifMatch is that of the row as it is then', async () => {
   const { body: order } = await create('orders', { title: 'Tagged' })
   const path = `orders/${order.id}`

@@ -1,0 +1,196 @@
+/** Plans the operations of a batch: what each writes, with the ids and the rows that those before it make. */
+import { batchMethods, type SentOperation } from '../contract/batchBody.js'
+import * as errors from '../contract/errors.js'
+import { bodyIssue, changeIssues } from '../contract/issues.js'
+import type { BatchOperation, Writers } from '../contract/operations.js'
+import { itemIdParser } from '../contract/parameters.js'
+import type { BodyReader } from '../contract/rowBody.js'
+import {
+  currentStamps,
+  idField,
+  type Resource,
+  type RowId,
+  type RowValues,
+  type Value,
+} from '../descriptor/registry.js'
+import { inTurns } from '../process/batchPerTick.js'
+import type { WriteBatch } from '../storage/batch.js'
+import type { Storage } from '../storage/storage.js'
+import { rowTag, type Write } from '../storage/write.js'
+import { tagsAllowedBy } from './conditional.js'
+
+/** Stands for an integer id that is not assigned yet: as large as no row's, and another one for each operation. */
+const placeholderFrom = 2 ** 52
+
+/** The row that an operation creates, as later ones refer to it. */
+interface Named {
+  readonly operation: number
+  /** Its id, if that is known before it is stored. */
+  readonly id: Value | undefined
+}
+
+/** An operation that can be made: its write, and what its errors need. */
+export interface Planned {
+  readonly resource: Resource
+  readonly write: Write
+  readonly id?: RowId
+  readonly values: RowValues
+  /** The tags that the client allows, if it named any. */
+  readonly ifMatch?: readonly string[] | undefined
+  /** Whether its rules were asked for the row with the tags of the write. */
+  readonly isCompared?: boolean
+}
+
+/** An operation that cannot be made; its conflicts are looked for too, if it has values. */
+export class Invalid extends Error {
+  readonly issues: readonly errors.Issue[]
+  readonly check: WriteBatch['check']
+
+  constructor(issues: readonly errors.Issue[], check?: WriteBatch['check']) {
+    super('the operation is invalid')
+    this.issues = issues
+    this.check = check
+  }
+}
+
+/** What the operations before one have made, as far as it is known. */
+interface Made {
+  readonly names: Map<string, Named>
+  /** The rows that were created or changed, by path and id. */
+  readonly rows: Map<string, RowValues>
+}
+
+const isReferenceTo = (value: unknown): value is { readonly $ref: unknown } =>
+  typeof value === 'object' && value !== null && Object.keys(value).join() === '$ref'
+
+/** The body with the ids of rows that are created before it, or what stands for them. */
+const resolved = (body: unknown, resource: Resource, names: ReadonlyMap<string, Named>) => {
+  const later = new Map<string, Named>()
+  const issues: errors.Issue[] = []
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { body, later, issues }
+  const isJson = (name: string) => resource.fields.some((field) => field.name === name && field.kind === 'json')
+  const entries = Object.entries(body).map(([name, value]): [string, unknown] => {
+    if (!isReferenceTo(value) || isJson(name)) return [name, value]
+    const [, as = ''] = /^(.*)\.id$/s.exec(String(value.$ref)) ?? []
+    const named = typeof value.$ref === 'string' ? names.get(as) : undefined
+    if (named && named.id === undefined) later.set(name, named)
+    if (named) return [name, named.id ?? placeholderFrom + named.operation]
+    const what = `{"$ref": ${JSON.stringify(value.$ref)}} names no row`
+    issues.push(
+      bodyIssue('reference', `${name}: ${what} that an earlier operation creates; write {"$ref": "NAME.id"}.`, name),
+    )
+    return [name, null]
+  })
+  return { body: Object.fromEntries(entries), later, issues }
+}
+
+/** The values with markers for the ids that are not assigned yet. */
+const withMarkers = (values: RowValues, later: ReadonlyMap<string, Named>): RowValues => ({
+  ...values,
+  ...Object.fromEntries([...later].map(([name, { operation }]) => [name, { $operation: operation }])),
+})
+
+const isRuled = ({ rules, fields }: Resource): boolean => rules !== undefined || fields.some(({ next }) => next)
+
+/**
+ * Makes the function that plans the operations of one request. What depends on the time is the same however often they are planned: a
+ * row that is changed twice would otherwise be another one each time.
+ */
+export const batchPlanner = (storage: Storage, writers: BatchOperation['writers'], sent: readonly SentOperation[]) => {
+  const read = new Map<number, ReturnType<BodyReader>>()
+  const stamps = new Map<Resource, RowValues>()
+  const stampsOf = (resource: Resource): RowValues => {
+    const known = stamps.get(resource) ?? currentStamps(resource)
+    stamps.set(resource, known)
+    return known
+  }
+
+  /** The resource that a path names, and the id after it. */
+  const target = (path: string): { writer: Writers; segment: string | undefined } => {
+    const [, resource = '', segment] = /^(?:\/api)?\/v1\/([^/?#]+)(?:\/([^/?#]+))?$/.exec(path) ?? []
+    const writer = writers.get(resource)
+    if (!writer) throw errors.pathNotFound()
+    return { writer, segment }
+  }
+
+  /** What an update is compared with: the row as it is, or as it was made, and the condition under which that holds. */
+  const compared = async (resource: Resource, id: RowId, found: Buffer | undefined, made: Made) => {
+    const simulated = found ? undefined : made.rows.get(`${resource.path}/${id}`)
+    // Nobody else can change it before the transaction ends.
+    if (simulated) return { before: simulated, tags: undefined }
+    const body = found ?? (await storage.table(resource).get(id))?.body
+    return body
+      ? { before: JSON.parse(String(body)) as RowValues, tags: [rowTag(body)] }
+      : { before: undefined, tags: [] }
+  }
+
+  const plan = async (operation: number, made: Made, found: Buffer | undefined): Promise<Planned> => {
+    const { method, path, body: given, source, as, ifMatch: header, issues: shape } = sent[operation] as SentOperation
+    if (shape.length > 0) throw new Invalid(shape.map((issue) => ({ ...issue, loc: issue.loc.slice(1) })))
+    const { writer, segment } = target(path)
+    const { resource } = writer
+    const allowed = batchMethods.filter((one) => (one === 'POST') === (segment === undefined) && writer[one])
+    if (!allowed.includes(method)) {
+      const msg = `${method} is not possible at ${path}${allowed.length > 0 ? `; use ${allowed.join(' or ')}` : ''}.`
+      throw new Invalid([{ type: 'enum', loc: ['method'], msg, ctx: { expected: allowed } }])
+    }
+    if (as !== undefined && made.names.has(as))
+      throw new Invalid([
+        { type: 'unique', loc: ['as'], msg: `An earlier operation has "as": ${JSON.stringify(as)} too.` },
+      ])
+    const ifMatch = tagsAllowedBy(header)
+    const { id, text } = segment === undefined ? {} : itemIdParser(resource, errors.bodyInvalid)(segment)
+    if (segment !== undefined && id === undefined) throw errors.rowNotFound(resource.name, text ?? '')
+    if (method === 'DELETE' && id !== undefined) {
+      // It may delete and change others too.
+      made.rows.clear()
+      return { resource, id, values: {}, ifMatch, write: { kind: 'delete', id, ifMatch } }
+    }
+    const { body, later, issues: references } = resolved(given, resource, made.names)
+    const reader = (method === 'POST' ? writer.POST : writer.PATCH) as BodyReader
+    const { values, issues } = read.get(operation) ?? reader(body, source)
+    read.set(operation, { values, issues })
+    const wrong = [...references, ...issues.filter(({ loc }) => !references.some((one) => one.loc[1] === loc[1]))]
+    const marked = withMarkers(values, later)
+    const refuse = (all: readonly errors.Issue[]): never => {
+      throw new Invalid(all, { resource, values: marked, ...(id !== undefined && { id }) })
+    }
+    if (id === undefined) {
+      if (wrong.length > 0) refuse(wrong)
+      const newId = idField(resource).kind === 'integer' ? undefined : values['id']
+      if (as !== undefined) made.names.set(as, { operation, id: newId })
+      if (newId !== undefined) made.rows.set(`${resource.path}/${newId}`, values)
+      return { resource, values, write: { kind: 'insert', values: marked } }
+    }
+    const write = { kind: 'update', id, values: marked, stamps: stampsOf(resource) } as const
+    if (!isRuled(resource)) {
+      if (wrong.length > 0) refuse(wrong)
+      return { resource, id, values, ifMatch, write: { ...write, ifMatch } }
+    }
+    const { before, tags } = await compared(resource, id, found, made)
+    const broken = before ? changeIssues(resource, before, values, write.stamps) : []
+    // What was read before the transaction may have changed, so that only the row as it is then decides.
+    if (wrong.length > 0 || (broken.length > 0 && (!tags || found))) refuse([...wrong, ...broken])
+    if (before) made.rows.set(`${resource.path}/${id}`, { ...before, ...values, ...write.stamps })
+    const possible = ifMatch && tags ? tags.filter((tag) => ifMatch.includes(tag)) : (tags ?? ifMatch)
+    const condition = broken.length > 0 ? [] : possible
+    return { resource, id, values, ifMatch, isCompared: tags !== undefined, write: { ...write, ifMatch: condition } }
+  }
+
+  /** Plans them up to the first that cannot be made; `found` has rows as they were found by operations that could not be made. */
+  return async (found: ReadonlyMap<number, Buffer>) => {
+    const pause = inTurns()
+    const made: Made = { names: new Map(), rows: new Map() }
+    const all: Planned[] = []
+    for (const n of sent.keys()) {
+      await pause()
+      try {
+        all.push(await plan(n, made, found.get(n)))
+      } catch (error) {
+        if (error instanceof Invalid || error instanceof errors.HttpError) return { all, failure: error }
+        throw error
+      }
+    }
+    return { all, failure: undefined }
+  }
+}
