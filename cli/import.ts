@@ -1,5 +1,5 @@
 /** Stores the rows of a file in the database of DATABASE_URL, all or none: `npm run import -- books books.csv`. */
-import { createWriteStream, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -96,7 +96,7 @@ const importer = (registry: Registry, resource: Resource, storage: Storage, { fi
   const operation = { resource, ...importReaders(resource) }
   const names = { allowed: importedFields(resource, match), ignored }
   const issues = issueList()
-  const lines: (number | undefined)[] = []
+  let lines: (number | undefined)[] = []
 
   /** The rows of the file in parts, each with the place of its first row. */
   async function* parts(onProgress: (rows: number) => void) {
@@ -105,8 +105,7 @@ const importer = (registry: Registry, resource: Resource, storage: Storage, { fi
     let from = 0
     for await (const piece of readPieces(file, type)) {
       const sent = [...read(piece)]
-      lines.length = 0
-      lines.push(...sent.map(({ line }) => line))
+      lines = sent.map(({ line }) => line)
       yield { rows: await check(sent, issues, from), from }
       from += sent.length
       onProgress(from)
@@ -175,7 +174,7 @@ await runCommand(command, async ({ match, ignore, type: given, 'dry-run': isDryR
   const storage = await openStorage(registry, settings.DATABASE_URL, openOptions(settings, 2, 600_000))
   try {
     const file = path ?? (await spool(folder))
-    if (!existsSync(file)) throw new CommandError(`There is no file ${file}.`)
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new CommandError(`There is no file ${file}.`)
     const ignored = new Set(ignore === undefined ? [] : ignore.split(',').map((name) => name.trim()))
     const { check, store } = importer(registry, resource, storage, { file, type, match, ignored })
     const { insert, update, keep } = await check(progressBar('Checking', await countRows(file, type), 'rows'))

@@ -4,11 +4,16 @@ import { memberTexts } from '../descriptor/jsonText.js'
 import { nearest } from '../descriptor/nearest.js'
 import { jsonNoun, shorten } from '../descriptor/violations.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
-import { bodyInvalid, type Issue } from './errors.js'
-import { arrayElements } from './importRows.js'
+import type { Issue } from './errors.js'
+import { arrayElements, notJson } from './importRows.js'
 import { bodyIssue } from './issues.js'
+import { bodyLimit } from './rowBody.js'
+import { hasTooManyValues } from './valueCount.js'
 
 export const maxOperations = 1_000
+
+/** The most values of one operation, those of its JSON fields counted. */
+const maxValues = 100_000
 
 export const batchMethods = ['POST', 'PATCH', 'DELETE'] as const
 export type BatchMethod = (typeof batchMethods)[number]
@@ -43,7 +48,11 @@ const textIssue = (name: string, value: unknown): Issue[] =>
     ? []
     : [bodyIssue('string_type', `${name} must be a string, not ${jsonNoun(value)}.`, name)]
 
+/** An operation is no larger than a request of its own would be. */
+const isTooLarge = (text: string): boolean => text.length > bodyLimit || hasTooManyValues(Buffer.from(text), maxValues)
+
 const readOperation = (text: string): SentOperation => {
+  if (isTooLarge(text)) return wrong(bodyIssue('too_long', 'The operation is too large.'))
   let sent: unknown
   try {
     sent = JSON.parse(text)
@@ -92,14 +101,7 @@ const readOperation = (text: string): SentOperation => {
 
 const example = '{"operations": [{"method": "POST", "path": "/v1/…", "body": {…}}]}'
 
-const notABatch = (source: string): Error => {
-  try {
-    JSON.parse(source)
-  } catch {
-    return bodyInvalid([bodyIssue('json_invalid', `The body is not valid JSON: ${jsonErrorPlace(source)}.`)])
-  }
-  return bodyInvalid([bodyIssue('list_type', `The body must be ${example}.`, 'operations')])
-}
+const notABatch = (source: string): Error => notJson(source, 'list_type', example)
 
 /** The operations of a body; throws if it is none. They are read one by one: to parse all at once could take too long. */
 export function* readOperations(source: string): Generator<SentOperation> {

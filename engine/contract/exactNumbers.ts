@@ -17,8 +17,19 @@ const decimal = (literal: string): string => {
     : `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
 }
 
-const isExact = (literal: string): boolean =>
-  literal.length <= maxDigits && decimal(literal) === decimal(String(Number(literal)))
+/** A literal with so many digits may be one of several for its number: 1e23 is exported as 9.999999999999999e+22. */
+const maxPrecision = 16
+
+const isExact = (literal: string): boolean => {
+  if (literal.length > maxDigits) return false
+  const [written, number] = [decimal(literal), Number(literal)]
+  if (written === decimal(String(number))) return true
+  if (!Number.isFinite(number)) return false
+  const digits = written.split('e')[0]?.length ?? 0
+  // An integer beyond 2^53 may be exact although it is printed with fewer digits.
+  if (Number.isInteger(number) && decimal(String(BigInt(number))) === written) return true
+  return digits <= maxPrecision && decimal(number.toPrecision(digits)) === written
+}
 
 export const inexactKeys = (source: string, keys: { has(key: string): boolean }): Set<string> => {
   const inexact = new Set<string>()

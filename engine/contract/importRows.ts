@@ -1,10 +1,11 @@
 /** Reads the body of an import: CSV, NDJSON or a JSON array, as the rows that were sent, with what is wrong with their form. */
 import { isUtf8 } from 'node:buffer'
+import { maxJsonBytes } from '../descriptor/jsonText.js'
 import { nearest } from '../descriptor/nearest.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { jsonNoun, shorten, Violation } from '../descriptor/violations.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
-import { bodyInvalid, type Issue } from './errors.js'
+import { bodyInvalid, type Issue, maxIssues } from './errors.js'
 import { bodyIssue, violationIssue } from './issues.js'
 import { type CsvCell, countLines, delimiterIn, readCsv } from './readCsv.js'
 import { bodyLimit } from './rowBody.js'
@@ -39,6 +40,8 @@ const literal = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false)$/
 /** A cell as JSON: numbers, booleans and JSON values are read as such, everything else is a text. */
 const cellJson = (field: Field, { text, isQuoted }: CsvCell): string | Issue => {
   if (text === '' && !isQuoted) return 'null'
+  if (field.kind === 'json' && text.length > maxJsonBytes)
+    return violationIssue(field, new Violation('json_too_large', Buffer.byteLength(text), { max_bytes: maxJsonBytes }))
   if (field.kind === 'json') {
     try {
       JSON.parse(text)
@@ -64,11 +67,16 @@ const checkHeader = (
   names: Names,
 ) => {
   const header = cells.map(({ text }) => text)
-  const issues = header.flatMap((name, n) => {
+  const seen = new Set<string>()
+  let wrong = 0
+  const issues = header.flatMap((name) => {
     if (names.ignored.has(name)) return []
     const at = (msg: string) => [{ ...bodyIssue('extra_forbidden', msg, name), line }]
-    if (header.indexOf(name) < n) return at(`The column "${shorten(name)}" is there twice.`)
-    if (names.allowed.has(name)) return []
+    const isTwice = seen.has(name)
+    seen.add(name)
+    if (names.allowed.has(name) && !isTwice) return []
+    if (++wrong > maxIssues) return []
+    if (isTwice) return at(`The column "${shorten(name)}" is there twice.`)
     if (resource.fields.some((field) => field.name === name))
       return at(`${name} cannot be set; remove the column, or leave it out with ignore=${name}.`)
     const suggestion = nearest(name, [...names.allowed.keys()])
@@ -149,8 +157,13 @@ const jsonRow = (resource: Resource, source: string, { ignored }: Names, line?: 
   return line === undefined ? read : { ...read, line }
 }
 
+/** The lines that are not empty. */
 function* lines(text: string): Generator<readonly [line: number, text: string]> {
   for (let [at, line] = [0, 1]; at < text.length; line++) {
+    if (text[at] === '\n') {
+      at++
+      continue
+    }
     const end = text.indexOf('\n', at)
     yield [line, text.slice(at, end === -1 ? undefined : end)]
     at = end === -1 ? text.length : end + 1
@@ -163,7 +176,19 @@ function* ndjsonRows(resource: Resource, text: string, names: Names, firstLine: 
 }
 
 const token = /[[\]{}",]/g
-const text = /"[^"\\]*(?:\\.[^"\\]*)*"/gsy
+
+/** Where a JSON text that begins at a place ends, after its quote; 0 if it does not. Not by a regular expression, whose stack is too small for megabytes. */
+const endOfText = (source: string, from: number): number => {
+  for (let end = source.indexOf('"', from + 1); end !== -1; end = source.indexOf('"', end + 1)) {
+    let slashes = 0
+    while (source[end - 1 - slashes] === '\\') slashes++
+    if (slashes % 2 === 0) return end + 1
+  }
+  return 0
+}
+
+/** The most brackets, commas and texts of one element: more would take a tenth of a second. */
+const maxSigns = 500_000
 
 /** The elements of a JSON array that begins before a place, as texts, up to its end; what follows must match. */
 export function* arrayElements(
@@ -172,22 +197,24 @@ export function* arrayElements(
   end: RegExp,
   wrong: (source: string) => Error,
 ): Generator<string> {
-  let [from, level, isFirst] = [begin, 1, true]
+  let [from, level, isFirst, signs] = [begin, 1, true, 0]
   token.lastIndex = from
   for (let found = token.exec(source); found; found = token.exec(source)) {
     const [sign] = found
     const at = found.index
+    if (++signs > maxSigns) throw bodyInvalid([bodyIssue('too_long', 'A part of the body has too many values.')])
     if (sign === '"') {
-      text.lastIndex = at
-      if (!text.test(source)) throw wrong(source)
-      token.lastIndex = text.lastIndex
+      token.lastIndex = endOfText(source, at)
+      if (token.lastIndex === 0) throw wrong(source)
       continue
     }
+    if (level === 1 && sign === '}') throw wrong(source)
     if (level === 1 && (sign === ',' || sign === ']')) {
       const element = source.slice(from, at).trim()
       const next = token.lastIndex
       if (!(isFirst && sign === ']' && element === '')) yield element
       isFirst = false
+      signs = 0
       from = at + 1
       // Another generator may have used it meanwhile.
       token.lastIndex = next
@@ -202,14 +229,22 @@ export function* arrayElements(
   throw wrong(source)
 }
 
-const notAnArray = (source: string): Error => {
+/** Longer texts are not searched for the place of an error, which takes a second for millions of brackets. */
+const maxSearched = 64 * 1024
+
+/** The error of a body that is not what it must be, or not JSON at all. */
+export const notJson = (source: string, type: string, expected: string): Error => {
+  if (source.length > maxSearched) return bodyInvalid([bodyIssue(type, `The body must be ${expected}.`)])
   try {
     JSON.parse(source)
   } catch {
     return bodyInvalid([bodyIssue('json_invalid', `The body is not valid JSON: ${jsonErrorPlace(source)}.`)])
   }
-  return bodyInvalid([bodyIssue('list_type', 'The body must be a JSON array of rows, such as [{"name": "Ana"}].')])
+  return bodyInvalid([bodyIssue(type, `The body must be ${expected}.`)])
 }
+
+const notAnArray = (source: string): Error =>
+  notJson(source, 'list_type', 'a JSON array of rows, such as [{"name": "Ana"}]')
 
 /** The rows of a JSON array, one after the other: to parse all of them at once would take too long. */
 function* arrayRows(resource: Resource, source: string, names: Names): Generator<SentRow> {

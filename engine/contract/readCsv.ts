@@ -17,7 +17,18 @@ export interface CsvRow {
 }
 
 /** The first of these characters in the first line separates cells. */
-export const delimiterIn = (text: string): string => /^(?:"(?:[^"]|"")*"|[^",;\t\n])*([,;\t])/.exec(text)?.[1] ?? ','
+export const delimiterIn = (text: string): string => {
+  let isQuoted = false
+  for (const sign of text) {
+    if (sign === '"') isQuoted = !isQuoted
+    else if (!isQuoted && ',;\t'.includes(sign)) return sign
+    else if (!isQuoted && sign === '\n') break
+  }
+  return ','
+}
+
+/** The longest cell, and the most cells of a row; what is longer is not read. */
+const [maxCellLength, maxCells] = [2 * 1024 * 1024, 10_000]
 
 const endOfLine = (text: string, from: number): number => {
   const end = text.indexOf('\n', from)
@@ -31,7 +42,7 @@ const quotedCell = (text: string, begin: number): { cell: string; end: number } 
   let cell = ''
   for (let from = begin + 1; ; ) {
     const quote = text.indexOf('"', from)
-    if (quote === -1) return undefined
+    if (quote === -1 || quote - begin > maxCellLength) return undefined
     cell += text.slice(from, quote)
     if (text[quote + 1] !== '"') return { cell, end: quote + 1 }
     cell += '"'
@@ -43,6 +54,11 @@ const quotedCell = (text: string, begin: number): { cell: string; end: number } 
 export function* readCsv(text: string, delimiter: string, firstLine = 1): Generator<CsvRow> {
   const plain = new RegExp(`[^${delimiter}"\n]*`, 'y')
   for (let [at, line] = [0, firstLine]; at < text.length; ) {
+    if (text[at] === '\n') {
+      at++
+      line++
+      continue
+    }
     const cells: CsvCell[] = []
     const begins = line
     let error: string | undefined
@@ -54,7 +70,7 @@ export function* readCsv(text: string, delimiter: string, firstLine = 1): Genera
         at = quoted.end
         if (text.startsWith('\r\n', at)) at++
       } else if (text[at] === '"') {
-        error = 'a quote that is not closed'
+        error = 'a quote that is not closed, or a cell of more than 2 MB'
         at = text.length
       } else {
         plain.lastIndex = at
@@ -64,7 +80,11 @@ export function* readCsv(text: string, delimiter: string, firstLine = 1): Genera
         cells.push({ text: isLast ? cell.replace(/\r$/, '') : cell, isQuoted: false })
       }
       isOpen = text[at] === delimiter
-      if (!isOpen && text[at] !== '\n' && at < text.length) {
+      if (isOpen && cells.length === maxCells) {
+        error = `more than ${maxCells} cells`
+        isOpen = false
+        at = endOfLine(text, at)
+      } else if (!isOpen && text[at] !== '\n' && at < text.length) {
         error = quoted ? 'text after a closing quote' : 'a quote inside a cell that does not begin with one'
         at = endOfLine(text, at)
       }

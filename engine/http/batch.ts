@@ -75,12 +75,16 @@ export const batch = ({ storage, registry, token }: Service, { writers }: BatchO
     for (let left = maxAttempts; left > 0; left--) {
       const { all, failure } = await plan(found)
       const check = failure instanceof Invalid ? failure.check : undefined
-      const writes = all.map(({ resource, write }) => ({ resource, write }))
+      const probe = failure instanceof Invalid &&
+        failure.probe &&
+        check && { resource: check.resource, write: failure.probe }
+      const writes = [...all, ...(probe ? [probe] : [])].map(({ resource, write }) => ({ resource, write }))
       // What fails before the failure decides, so that the operations before it are made, and undone.
       const outcome = await storage.batch({ writes, check, isUndone: failure !== undefined, idempotencyKey })
       if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
       if ('body' in outcome) return send(ctx, outcome)
-      const { operation, outcome: failed } = outcome
+      const { outcome: failed } = outcome
+      const operation = Math.min(outcome.operation, all.length)
       const { resource, id, values, ifMatch, isCompared } = all[operation] ?? ({ values: {} } as Partial<Planned>)
       const isOther = 'current' in failed && ifMatch && !ifMatch.includes(rowTag(failed.current))
       if ('current' in failed && isCompared && !isOther) {
@@ -90,7 +94,7 @@ export const batch = ({ storage, registry, token }: Service, { writers }: BatchO
       asOperation(operation, () => {
         if (resource && values) storedRow(registry, resource, failed, { ...(id !== undefined && { id }), values })
         if (failure instanceof errors.HttpError) throw failure
-        if (check) storedRow(registry, check.resource, failed, { values: check.values, issues: failure?.issues ?? [] })
+        if (check) storedRow(registry, check.resource, failed, { ...check, issues: failure?.issues ?? [] })
         throw errors.bodyInvalid(failure?.issues ?? [])
       })
     }

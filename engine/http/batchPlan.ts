@@ -45,11 +45,14 @@ export interface Planned {
 export class Invalid extends Error {
   readonly issues: readonly errors.Issue[]
   readonly check: WriteBatch['check']
+  /** A write without a change, which fails if the row is not there, or is another one: that comes before what is wrong with the body. */
+  readonly probe: Write | undefined
 
-  constructor(issues: readonly errors.Issue[], check?: WriteBatch['check']) {
+  constructor(issues: readonly errors.Issue[], check?: WriteBatch['check'], probe?: Write) {
     super('the operation is invalid')
     this.issues = issues
     this.check = check
+    this.probe = probe
   }
 }
 
@@ -71,8 +74,13 @@ const resolved = (body: unknown, resource: Resource, names: ReadonlyMap<string, 
   const isJson = (name: string) => resource.fields.some((field) => field.name === name && field.kind === 'json')
   const entries = Object.entries(body).map(([name, value]): [string, unknown] => {
     if (!isReferenceTo(value) || isJson(name)) return [name, value]
-    const [, as = ''] = /^(.*)\.id$/s.exec(String(value.$ref)) ?? []
-    const named = typeof value.$ref === 'string' ? names.get(as) : undefined
+    const [, as] = /^(.*)\.id$/s.exec(typeof value.$ref === 'string' ? value.$ref : '') ?? []
+    const named = as === undefined ? undefined : names.get(as)
+    const isReference = resource.fields.some((field) => field.name === name && field.references)
+    if (named && named.id === undefined && !isReference) {
+      issues.push(bodyIssue('reference', `${name} is no reference, and the id is not assigned yet.`, name))
+      return [name, null]
+    }
     if (named && named.id === undefined) later.set(name, named)
     if (named) return [name, named.id ?? placeholderFrom + named.operation]
     const what = `{"$ref": ${JSON.stringify(value.$ref)}} names no row`
@@ -153,7 +161,9 @@ export const batchPlanner = (storage: Storage, writers: BatchOperation['writers'
     const wrong = [...references, ...issues.filter(({ loc }) => !references.some((one) => one.loc[1] === loc[1]))]
     const marked = withMarkers(values, later)
     const refuse = (all: readonly errors.Issue[]): never => {
-      throw new Invalid(all, { resource, values: marked, ...(id !== undefined && { id }) })
+      const probe: Write | undefined =
+        id === undefined ? undefined : { kind: 'update', id, values: {}, stamps: {}, ifMatch }
+      throw new Invalid(all, { resource, values: marked, ...(id !== undefined && { id }) }, probe)
     }
     if (id === undefined) {
       if (wrong.length > 0) refuse(wrong)
@@ -170,7 +180,8 @@ export const batchPlanner = (storage: Storage, writers: BatchOperation['writers'
     const { before, tags } = await compared(resource, id, found, made)
     const broken = before ? changeIssues(resource, before, values, write.stamps) : []
     // What was read before the transaction may have changed, so that only the row as it is then decides.
-    if (wrong.length > 0 || (broken.length > 0 && (!tags || found))) refuse([...wrong, ...broken])
+    const decided = !tags || found ? broken : []
+    if (wrong.length + decided.length > 0) refuse([...wrong, ...decided])
     if (before) made.rows.set(`${resource.path}/${id}`, { ...before, ...values, ...write.stamps })
     const possible = ifMatch && tags ? tags.filter((tag) => ifMatch.includes(tag)) : (tags ?? ifMatch)
     const condition = broken.length > 0 ? [] : possible

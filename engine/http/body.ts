@@ -31,15 +31,15 @@ export const patchTypes = [mergePatchType, 'application/json']
 const rejectBody = (type: string, msg: string): errors.HttpError => errors.bodyInvalid([bodyIssue(type, msg)])
 
 /**
- * koa-bodyparser limits and inflates the body but replaces invalid UTF-8. So it reads the bytes as Latin-1, which keeps
- * each one, and we decode them strictly.
+ * koa-bodyparser limits and inflates the body. Without an encoding it returns the bytes as they are; it would replace invalid UTF-8,
+ * and we decode strictly.
  */
 const parserOf = (limit: number) =>
   bodyParser({
     enableTypes: ['text'],
     extendTypes: { text: ['application/json', mergePatchType, 'application/x-ndjson', 'text/csv'] },
     textLimit: `${limit}b`,
-    encoding: 'latin1',
+    encoding: null as unknown as string,
   })
 
 const parsers = new Map([bodyLimit, importLimit].map((limit) => [limit, parserOf(limit)]))
@@ -85,7 +85,7 @@ const readBody = async (ctx: Context, limit: number): Promise<Buffer> => {
     if ((error as { status?: number }).status === 413) throw errors.payloadTooLarge(limit)
     throw rejectBody('body_read', 'The body could not be read as its Content-Encoding and Content-Length describe it.')
   }
-  return Buffer.from(ctx.request.rawBody ?? '', 'latin1')
+  return Buffer.from((ctx.request.rawBody as unknown as Buffer | undefined) ?? '')
 }
 
 /** The body of a request with one of these types. */

@@ -65,7 +65,11 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
       const rows = isRetry ? [] : await importChecker(registry, table, operation, match)(sent, issues)
       const mode = issues.total > 0 ? 'check' : dryRun ? 'dryRun' : 'store'
       const outcome = await table.import({ rows, mode, idempotencyKey })
-      if ('isStale' in outcome) continue
+      // A row that is matched has been created meanwhile: now it is changed.
+      const isMatchedNow =
+        'conflicts' in outcome &&
+        outcome.conflicts.some(({ field, row }) => field === match && rows[row]?.kind === 'insert')
+      if ('isStale' in outcome || (isMatchedNow && issues.total === 0 && left > 1)) continue
       const { body, replayed } = finished(outcome, sent, rows, issues)
       ctx.status = dryRun ? 200 : 201
       ctx.state.usedDatabase = true

@@ -3,6 +3,7 @@ import * as errors from '../contract/errors.js'
 import type { SentRow } from '../contract/importRows.js'
 import { changeIssues, conflictIssue, fieldIssue, missingRowIssue } from '../contract/issues.js'
 import type { ImportOperation } from '../contract/operations.js'
+import { JsonText, memberTexts } from '../descriptor/jsonText.js'
 import {
   canonicalValue,
   currentStamps,
@@ -101,6 +102,7 @@ export const importChecker = (
   matchName: string | undefined,
 ) => {
   const isAssigned = idField(resource).managed !== undefined
+  const jsonNames = resource.fields.filter(({ kind }) => kind === 'json').map(({ name }) => name)
 
   /** The value by which a row is found, or what is wrong with it. */
   const matchValue = (field: Field, { body }: SentRow): Matched => {
@@ -134,8 +136,12 @@ export const importChecker = (
     const sent = Object.entries(body).filter(([name]) => name !== match && !empty.includes(name))
     const { values, issues } = readUpdate?.(Object.fromEntries(sent), source) ?? { values: {}, issues: [] }
     const isSecret = (name: string) => resource.fields.some((field) => field.name === name && field.redacted)
+    const texts = jsonNames.length > 0 ? memberTexts(String(stored)) : undefined
+    // The digits of numbers count, which a parsed value has lost.
     const isChange = ([name, value]: [string, Value]) =>
-      isSecret(name) || JSON.stringify(value) !== JSON.stringify(before[name] ?? null)
+      value instanceof JsonText
+        ? value.text !== texts?.get(name)
+        : isSecret(name) || JSON.stringify(value) !== JSON.stringify(before[name] ?? null)
     const changes: RowValues = Object.fromEntries(Object.entries(values).filter(isChange))
     const stamps = currentStamps(resource)
     const known = { id: String(before['id']), tag: rowTag(stored) }
@@ -180,7 +186,7 @@ export const importChecker = (
       const checked =
         wrong.length > 0 ? { ...invalid, issues: wrong } : checkRow(row, match, key, existing?.get(String(key)))
       const isTwice = match !== undefined && key !== null && matched.has(String(key))
-      matched.add(String(key))
+      if (key !== null) matched.add(String(key))
       const duplicates = findDuplicates(checked.final).filter((name) => name !== match?.name)
       const conflicts = [...(isTwice ? [match.name] : []), ...duplicates]
       issues.add(from + n, row.line, [

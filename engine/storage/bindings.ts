@@ -69,8 +69,13 @@ export const sqlTag = (knex: Knex) => {
 }
 
 /** Values as a JSON array; not by JSON.stringify(), because integers may exceed 2^53. */
-export const jsonList = (values: readonly unknown[]): string =>
-  `[${values.map((value) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`
+export const jsonList = (values: readonly unknown[]): string => {
+  const json = (value: unknown): string => {
+    if (Array.isArray(value)) return jsonList(value)
+    return typeof value === 'bigint' ? String(value) : JSON.stringify(value)
+  }
+  return `[${values.map(json).join()}]`
+}
 
 /** JSON as a driver returned it, possibly through a thread. */
 export const toBuffer = (cell: unknown): Buffer =>

@@ -11,7 +11,7 @@ type Changed = readonly string[] | 'all'
 
 /**
  * The query that returns the conflicts of a write, as JSON objects joined by commas; null is never in conflict. `given` is the value of
- * a field, by default a parameter with its name.
+ * a field, by default a parameter with its name; `toId` makes an id of a table of it.
  */
 export const conflictsQuery = (
   { knex, typeOf }: Dialect,
@@ -20,6 +20,7 @@ export const conflictsQuery = (
   { resource, from: own, uniqueKey }: Source,
   changed: Changed = 'all',
   given = (name: string, type?: string): Knex.Raw => parameter(knex, name, type),
+  toId = (_: Source, id: Knex.Raw): Knex.Raw => id,
 ): Knex.QueryBuilder => {
   const { fields } = resource
   const from = (source: string) => knex.fromRaw(`${source} as _source`)
@@ -40,9 +41,8 @@ export const conflictsQuery = (
       checks.push(conflict('unique', name, knex.raw('exists ?', [from(own).select(constant).where('id', rowId)])))
     if (references && isChanged(name)) {
       const id = given(name, typeOf(field))
-      const target = from(sources(resourceAt(registry, references).path).from)
-        .select(constant)
-        .where('id', id)
+      const referenced = sources(resourceAt(registry, references).path)
+      const target = from(referenced.from).select(constant).where('id', toId(referenced, id))
       checks.push(
         conflict('reference', name, knex.raw('? is not null and not exists ?', [given(name, 'text'), target])),
       )

@@ -13,6 +13,7 @@ import {
   type IdempotencyKey,
   type KeyStatements,
   type Refused,
+  RowRefused,
   rowTag,
   storeKey,
 } from './write.js'
@@ -58,7 +59,15 @@ export interface ImportPlan {
   readonly current?: Query
   readonly tags: Readonly<Record<RowId, string>>
   /** For each kind of row: the conflicts, as places and JSON, and the change; inserts return the ids. */
-  readonly groups: readonly { readonly isInsert: boolean; readonly conflicts: Query; readonly change: Query }[]
+  readonly groups: readonly {
+    readonly isInsert: boolean
+    readonly rows: number
+    readonly conflicts: Query
+    readonly change: Query
+  }[]
+  /** Counts the rows with `$ids`, of a table that may be a view; and the ids of rows that are changed. */
+  readonly visible?: Query
+  readonly changed: readonly RowId[]
   /** The ids of the rows as JSON; null for one that the database assigns. */
   readonly ids: readonly (string | null)[]
   readonly counts: Readonly<Record<ImportedRow['kind'], number>>
@@ -87,15 +96,22 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
       conflicts.push(...parseConflicts(found).map((conflict) => ({ ...conflict, row: Number(row) })))
   if (conflicts.length > 0 || mode === 'check') return { conflicts }
   const assigned: string[] = []
-  for (const { isInsert, change } of groups) {
+  for (const { isInsert, change, rows } of groups) {
     const made = yield change
+    if (made.length !== rows) throw new RowRefused('a trigger or a rule of the table does not take every row')
     if (isInsert) assigned.push(...made.map(([id]) => String(id)))
   }
+  const [visible] = plan.visible ? yield { ...plan.visible, values: { $ids: [...plan.changed, ...assigned] } } : []
+  if (visible && Number(visible[0]) !== plan.changed.length + assigned.length)
+    throw new RowRefused('a row would not be one of the view')
   const body = importBody(plan, assigned, mode)
   if (mode === 'dryRun') return { body, replayed: false, isUndone: true }
   yield* storeKey(key, body)
   return { body, replayed: false }
 }
+
+/** The most rows of one statement. */
+const maxStatementRows = 2_000
 
 /** Plans the imports of one table. */
 export const importPlanner = (
@@ -115,19 +131,26 @@ export const importPlanner = (
   /** The value of a field in the row `_e`, whose first element is its place. */
   const cells = (names: readonly string[]) => {
     const cell = (name: string, type?: string) => dialect.element(names.indexOf(name) + 1, type)
-    const typed = (name: string) =>
-      cell(name, source.typeOf?.(name) ?? dialect.columnOf(findField(resource, name)).type)
+    const served = (name: string) => cell(name, dialect.columnOf(findField(resource, name)).type)
+    // A cast to a text of limited length would cut it, which storing it does not.
+    const stored = (name: string) => {
+      const type = source.typeOf?.(name)
+      return type === undefined ? served(name) : cell(name, /^char/i.test(type) ? 'text' : type)
+    }
     const template = (name: string) => source.write(name)
+    const isId = (name: string) => name === 'id' && source.idOf !== undefined
     return {
-      given: (name: string) => knex.raw(typed(name)),
+      /** As the columns of the source have it. */
+      given: (name: string) => knex.raw(isId(name) ? (source.idOf?.(cell(name, 'text')) as string) : served(name)),
       written: (name: string): Knex.Raw =>
-        knex.raw(template(name), [knex.raw(template(name) === '?' ? typed(name) : cell(name))]),
+        knex.raw(template(name), [knex.raw(template(name) === '?' ? stored(name) : cell(name))]),
     }
   }
   const place = dialect.element(0, 'integer')
   /** The places of rows that have conflicts, and these as JSON. */
   const conflictsOf = (names: readonly string[], changed: readonly string[] | 'all') => {
-    const query = conflictsQuery(dialect, registry, sources, source, changed, cells(names).given)
+    const toId = (target: Source, id: Knex.Raw) => (target.idOf ? knex.raw(target.idOf(`cast(${id} as text)`)) : id)
+    const query = conflictsQuery(dialect, registry, sources, source, changed, cells(names).given, toId)
     return compile(sql`select n, conflicts from (select ${place} as n, (${query as unknown as Knex.Raw}) as conflicts
       from ${elements} as _e) as _c where conflicts <> ''`)
   }
@@ -149,7 +172,7 @@ export const importPlanner = (
       return {
         conflicts: conflictsOf(names, changed),
         change: compile(sql`update ${table} set ${sql.join(set, ', ')} from ${elements} as _e
-          where ${table}.${column('id')} = ${given('id')}`),
+          where ${table}.${column('id')} = ${given('id')} returning ${table}.${column('id')}`),
       }
     })
   }
@@ -161,6 +184,8 @@ export const importPlanner = (
         sql`select cast(id as text), ${dialect.bytes(source.json)} from ${source.from} as _t where id ${isIn()} order by id${dialect.forUpdate}`,
       ),
     )
+  const visible = () =>
+    onceCurrent('visible', () => compile(sql`select count(*) from ${source.from} as _t where id ${isIn()}`))
   const bound = (name: string, value: unknown) =>
     boundValue(dialect.columnOf(findField(resource, name)), value ?? null) ?? null
   const boundId = (id: RowId) => (idKind === 'integer' ? BigInt(id) : id)
@@ -179,7 +204,8 @@ export const importPlanner = (
       const isInsert = row.kind === 'insert'
       const [changed, stamps] = isInsert ? [inserted, []] : [Object.keys(row.values), Object.keys(row.stamps)]
       const values: RowValues = isInsert ? row.values : { ...row.values, ...row.stamps }
-      const key = isInsert ? '' : `${changed} ${stamps}`
+      // Bounded, because a database parses all rows of a statement at once.
+      const key = `${Math.floor(n / maxStatementRows)} ${isInsert ? '' : `${changed} ${stamps}`}`
       const group = groups.get(key) ?? { isInsert, statements: isInsert ? insert() : update(changed, stamps), rows: [] }
       const fields = [...changed, ...stamps].map((name) => bound(name, values[name]))
       group.rows.push(jsonList([n, ...(isInsert ? [] : [boundId(row.id)]), ...fields]))
@@ -199,8 +225,11 @@ export const importPlanner = (
       groups: [...groups.values()].map(({ isInsert, statements, rows: all }) => {
         const values = { $rows: `[${all.join(',')}]` }
         const { conflicts, change } = statements
-        return { isInsert, conflicts: { statement: conflicts, values }, change: { statement: change, values } }
+        const queries = { conflicts: { statement: conflicts, values }, change: { statement: change, values } }
+        return { isInsert, rows: all.length, ...queries }
       }),
+      changed: rows.flatMap((row) => (row.kind === 'update' ? [row.id] : [])),
+      ...(resource.existing && { visible: { statement: visible(), values: {} } }),
       ...(Object.keys(tags).length > 0 && {
         current: { statement: current(), values: { $ids: dialect.bindList(Object.keys(tags).map(boundId)) } },
       }),

@@ -407,7 +407,9 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     rowsWith: (name: string) =>
       once(`with ${name}`, () => {
         const field = findField(resource, name)
-        const value = dialect.element(0, source.typeOf?.(name) ?? dialect.columnOf(field).type)
+        const text = dialect.element(0, 'text')
+        const value =
+          name === 'id' && source.idOf ? source.idOf(text) : dialect.element(0, dialect.columnOf(field).type)
         const [own, given] =
           name === 'id' ? ['id', value] : [quoted(name), value].map((one) => source.uniqueKey(field, one))
         const values = knex.raw(isAmong(`select ${given} from ${dialect.elements} as _e`), [named('$rows')])

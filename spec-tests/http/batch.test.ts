@@ -301,6 +301,51 @@ test('ifMatch is that of the row as it is then', async () => {
   assert.equal(failed(await batch([patch(`invoices/${invoice.id}`, { low: 2 }, old)])), [412, 0])
 })
 
+test('what comes first for a single request comes first here too', async () => {
+  const { body: order } = await create('orders', { title: 'First' })
+  const wrong = { nothing: 1 }
+  assert.equal(failed(await batch([patch('orders/0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d', wrong)])), [404, 0])
+  assert.equal(failed(await batch([remove(`orders/${order.id}`), patch(`orders/${order.id}`, wrong)])), [404, 1])
+  assert.equal(failed(await batch([patch(`orders/${order.id}`, wrong, '"x"')])), [412, 0])
+  assert.equal(failed(await batch([patch(`orders/${order.id}`, wrong)])), [
+    422,
+    0,
+    ['extra_forbidden', 'body', 'operations', 0, 'body', 'nothing'],
+  ])
+  const { body: invoice } = await create('invoices', { title: 'Steps' })
+  const path = `invoices/${invoice.id}`
+  assert.equal(failed(await batch([patch(path, { state: 'sent' }), patch(path, { state: 'paid', low: 'x' })])), [
+    422,
+    1,
+    ['int_type', 'body', 'operations', 1, 'body', 'low'],
+  ])
+})
+
+test('a reference names an earlier row by its name, and stands in fields that are references', async () => {
+  for (const body of [
+    { invoice_id: { $ref: 'nonsense' } },
+    { invoice_id: { $ref: '' } },
+    { invoice_id: { $ref: '.title' } },
+    { amount: { $ref: '.id' } },
+  ])
+    assert.is(
+      (await batch([post('invoices', { title: 'Empty name' }, ''), post('lines', body)])).status,
+      422,
+      JSON.stringify(body),
+    )
+  assert.is(
+    (
+      await batch([
+        { ...post('invoices', { title: 'Empty name' }), as: '' },
+        post('lines', { invoice_id: { $ref: '.id' } }),
+      ])
+    ).status,
+    200,
+  )
+  for (const body of ['{"operations":[{"method":"DELETE","path":"/v1/lands/nl"}}}', '{"operations":[}}'])
+    assert.is((await raw(body)).status, 422)
+})
+
 test('a key replays the whole batch', async () => {
   const headers = { 'idempotency-key': 'batch-1' }
   const operations = [post('orders', { title: 'Once' }), post('lands', { id: 'once' })]

@@ -363,4 +363,76 @@ test('a row that changes while it is imported is changed after all', async () =>
   assert.match((await get(`/v1/people/${one.id}`)).body.name, /^Name/)
 })
 
+test('a body that ends too early, or has odd brackets, stores nothing', async () => {
+  const before = await totalOf('notes')
+  for (const body of ['[{"body":"a"},{"body":"b"}}', '[}', '[{"body":"a"}', '[{"body":"a"]', '[{"body":"a"},]'])
+    assert.is((await importAs('application/json', 'notes/import', body)).status, 422, body)
+  assert.is(await totalOf('notes'), before)
+})
+
+test('bodies that are made to take long are refused soon', async () => {
+  const started = performance.now()
+  for (const [type, body] of [
+    ['text/csv', `${'"'.repeat(71)}\n`],
+    ['text/csv', `body${','.repeat(2_000_000)}\n`],
+    ['text/csv', `${Array.from({ length: 50_000 }, (_, n) => `c${n}`).join()}\n`],
+    ['text/csv', `body\n"${'""'.repeat(4_000_000)}"\n`],
+    ['text/csv', '\n'.repeat(8_000_000)],
+    ['application/x-ndjson', '\n'.repeat(8_000_000)],
+    ['application/json', '['.repeat(4_000_000)],
+    ['application/json', `[{"body":[${'1,'.repeat(4_000_000)}1]}]`],
+    ['application/json', `["${'\\n'.repeat(4_000_000)}"]`],
+  ] as const) {
+    const { status, text: sent } = await importAs(type, 'notes/import', body)
+    assert.ok(
+      status === 422 || status === 413 || (status === 201 && sent.includes('"created":0')),
+      `${status} ${sent.slice(0, 200)}`,
+    )
+  }
+  // Minutes before, or never.
+  assert.ok(performance.now() - started < 60_000)
+})
+
+test('the digits of JSON count as a change, and decimals are matched', async () => {
+  const own = await startService({
+    registry: [resourceIn('items', { price: decimal({ digits: 8, places: 2, unique: true }), extra: json() }, open)],
+  })
+  const ndjsonOf = (body: string) =>
+    own.send('/api/v1/items/import?match=price', {
+      method: 'POST',
+      headers: { ...authorized, 'content-type': 'application/x-ndjson' },
+      body,
+    })
+  for (const [extra, count] of [
+    ['12345678901234567890', 'created'],
+    ['12345678901234567891', 'updated'],
+    ['12345678901234567891', 'unchanged'],
+    ['1', 'updated'],
+    ['1.0', 'updated'],
+  ] as const)
+    assert.is(stored(await ndjsonOf(`{"price":"1.5","extra":${extra}}`))[count], 1, extra)
+  assert.ok((await own.get('/v1/items')).text.includes('"price":"1.50","extra":1.0'))
+})
+
+test('numbers that have two shortest forms can be imported again', async () => {
+  for (const weight of ['1e23', '9.999999999999999e+22', '-3.9624484575434976e+16', '0.1', '5e-324'])
+    assert.is(
+      (await importAs('application/x-ndjson', 'people/import', `{"name":"w","weight":${weight}}`)).status,
+      201,
+      weight,
+    )
+  for (const weight of ['0.30000000000000001', '12345678901234567890.5', '1e400'])
+    assert.is(
+      (await importAs('application/x-ndjson', 'people/import', `{"name":"w","weight":${weight}}`)).status,
+      422,
+      weight,
+    )
+})
+
+test('rows that others create at the same time are changed', async () => {
+  const rows = Array.from({ length: 50 }, (_, n) => ({ name: `Raced ${n}` }))
+  const all = await Promise.all(Array.from({ length: 4 }, () => ndjson('teams/import?match=name', rows)))
+  for (const one of all) assert.is(one.status, 201, one.text)
+})
+
 test.run()
