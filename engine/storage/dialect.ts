@@ -23,8 +23,8 @@ export interface ColumnSql {
 export interface Dialect {
   readonly knex: Knex
   columnOf(spec: KindSpec): Column
-  /** A JSON object without its last brace. */
-  openObject(json: string): string
+  /** A JSON object without its last brace; `isPlain` if its last member is no object. */
+  openObject(json: string, isPlain: boolean): string
   /** What a field is ordered and compared by, and that in the form which its kind reads. */
   sortKey(field: Field): string
   keyText(field: Field, key: string): string

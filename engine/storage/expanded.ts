@@ -34,7 +34,7 @@ export const expandedSource = (dialect: Dialect, source: Source, expansions: rea
   const versions = states.includes(undefined) ? [] : [...new Set(states as readonly string[])].map(versionIn)
   return {
     ...rest,
-    json: `${dialect.openObject(source.json)} || ',"expanded":{' || ${members.join(` || ',' || `)} || '}}'`,
+    json: `${dialect.openObject(source.json, source.resource.fields.at(-1)?.kind !== 'json')} || ',"expanded":{' || ${members.join(` || ',' || `)} || '}}'`,
     size: [source.size, ...sizes].join(' + '),
     ...(versions.length > 0 && {
       state: `select ${versions.join(` || '${separator}' || `)} as version, (select total from (${own}) as _s) as total`,
