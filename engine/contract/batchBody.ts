@@ -48,7 +48,7 @@ const textIssue = (name: string, value: unknown): Issue[] =>
     ? []
     : [bodyIssue('string_type', `${name} must be a string, not ${jsonNoun(value)}.`, name)]
 
-/** An operation is no larger than a request of its own would be. */
+/** An operation has the limits of a single write. */
 const isTooLarge = (text: string): boolean => text.length > bodyLimit || hasTooManyValues(Buffer.from(text), maxValues)
 
 const readOperation = (text: string): SentOperation => {

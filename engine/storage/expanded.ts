@@ -47,7 +47,7 @@ const manyRows = 4
 
 const hasJson = ({ resource }: Source): boolean => resource.fields.some(({ kind }) => kind === 'json')
 
-/** Runs the reads of such a table by the runner of its own rows; `targets` are the runners of the expansions. */
+/** The runner of an expanded table: that of the table, with the versions of the referenced tables, whose runners are `targets`. */
 export const expandedRunner = (
   own: Runner,
   targets: readonly Runner[],

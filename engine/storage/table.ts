@@ -93,7 +93,7 @@ const resourceTable = (
   // Nothing tells whether a table without a version has changed, so nothing that was read before is used again.
   const version = async (): Promise<string | null> => (await runner.version?.()) ?? null
   const tagOf = (found: string): string => `${shape}${found}`
-  /** A body with the tag of the version that it was read from, or of its own without one. */
+  /** A body with its tag: the version of the table, or a digest of the body if the table has no version. */
   const versioned = (found: Cell, body: Buffer): Versioned =>
     found === null
       ? { version: '', tag: rowTag(body), body }

@@ -78,7 +78,7 @@ test('values must be unique in the whole file, which is read in pieces', async (
   assert.is(await totalOf('organizations'), before + 12_000)
 })
 
-test('a dry run stores nothing; wrong arguments are told in one line', async () => {
+test('a dry run stores nothing; a wrong argument is reported in one line', async () => {
   const before = await totalOf('departments')
   const file = fileWith('d.csv', 'name\nA\nB\n')
   const dry = await run('departments', file, '--dry-run')
