@@ -6,15 +6,15 @@ import { pipeline } from 'node:stream/promises'
 import { HttpError, type Issue } from '../engine/contract/errors.js'
 import { matchFields } from '../engine/contract/importParameters.js'
 import { type ImportType, rowReader } from '../engine/contract/importRows.js'
-import { conflictIssue, constraintIssue } from '../engine/contract/issues.js'
+import { constraintIssue } from '../engine/contract/issues.js'
 import { importReaders } from '../engine/contract/operations.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { didYouMean } from '../engine/descriptor/nearest.js'
 import type { Registry, Resource } from '../engine/descriptor/registry.js'
-import { importChecker, importedFields, issueList } from '../engine/http/importChecks.js'
+import { addConflicts, importChecker, importedFields, issueList } from '../engine/http/importChecks.js'
 import { endProgressLine, progressBar } from '../engine/process/progress.js'
 import { readSettings } from '../engine/process/settings.js'
-import type { ImportedRow, RowConflict } from '../engine/storage/import.js'
+import type { ImportedRow } from '../engine/storage/import.js'
 import { openStorage } from '../engine/storage/open.js'
 import type { Storage } from '../engine/storage/storage.js'
 import { folders, product } from '../product.js'
@@ -111,13 +111,6 @@ const importer = (registry: Registry, resource: Resource, storage: Storage, { fi
       onProgress(from)
     }
   }
-  const addConflicts = (conflicts: readonly RowConflict[], rows: readonly ImportedRow[], from: number): void => {
-    for (const { row, type: kind, field } of conflicts) {
-      const imported = rows[row]
-      const values = imported && 'values' in imported ? imported.values : {}
-      issues.add(from + row, lines[row], [conflictIssue(registry, resource, kind, field, values)])
-    }
-  }
   return {
     /** Checks every row, and returns how many are created, changed and left as they are. */
     async check(onProgress: (rows: number) => void) {
@@ -125,7 +118,7 @@ const importer = (registry: Registry, resource: Resource, storage: Storage, { fi
       for await (const { rows, from } of parts(onProgress)) {
         for (const { kind } of rows) counts[kind]++
         const outcome = await table.import({ rows, mode: 'check' })
-        if ('conflicts' in outcome) addConflicts(outcome.conflicts, rows, from)
+        if ('conflicts' in outcome) addConflicts(registry, resource, issues, outcome.conflicts, rows, lines, from)
       }
       refuse(issues)
       return counts
@@ -140,7 +133,8 @@ const importer = (registry: Registry, resource: Resource, storage: Storage, { fi
         }
       })
       if (!failure) return
-      if ('conflicts' in failure) addConflicts(failure.conflicts, last.rows, last.from)
+      if ('conflicts' in failure)
+        addConflicts(registry, resource, issues, failure.conflicts, last.rows, lines, last.from)
       if ('refused' in failure) issues.add(last.from, undefined, [constraintIssue(resource, failure.refused, {})])
       if (issues.total === 0)
         throw new CommandError('Nothing was stored, because rows were changed meanwhile. Try again.')

@@ -1,12 +1,11 @@
 /** Reads the body of a batch: its operations, one after the other, each with what is wrong with its form. */
 import { z } from 'zod'
 import { memberTexts } from '../descriptor/jsonText.js'
-import { nearest } from '../descriptor/nearest.js'
-import { jsonNoun, shorten } from '../descriptor/violations.js'
+import { jsonNoun } from '../descriptor/violations.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
 import type { Issue } from './errors.js'
 import { arrayElements, notJson } from './importRows.js'
-import { bodyIssue } from './issues.js'
+import { bodyIssue, unknownIssue } from './issues.js'
 import { bodyLimit } from './rowBody.js'
 import { hasTooManyValues } from './valueCount.js'
 
@@ -65,11 +64,7 @@ const readOperation = (text: string): SentOperation => {
   const issues = [
     ...Object.keys(sent)
       .filter((name) => !members.includes(name))
-      .map((name) => {
-        const suggestion = nearest(name, members)
-        const hint = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
-        return bodyIssue('extra_forbidden', `Unknown property "${shorten(name)}".${hint}`, name)
-      }),
+      .map((name) => unknownIssue(name, members)),
     ...(batchMethods.includes(method as BatchMethod)
       ? []
       : [{ ...bodyIssue('enum', 'method must be POST, PATCH or DELETE.', 'method'), ctx: { expected: batchMethods } }]),

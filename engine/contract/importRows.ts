@@ -1,7 +1,7 @@
 /** Reads the body of an import: CSV, NDJSON or a JSON array, as the rows that were sent, with what is wrong with their form. */
 import { isUtf8 } from 'node:buffer'
-import { maxJsonBytes } from '../descriptor/jsonText.js'
-import { nearest } from '../descriptor/nearest.js'
+import { endOfString, maxJsonBytes } from '../descriptor/jsonText.js'
+import { didYouMean } from '../descriptor/nearest.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { jsonNoun, shorten, Violation } from '../descriptor/violations.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
@@ -79,9 +79,7 @@ const checkHeader = (
     if (isTwice) return at(`The column "${shorten(name)}" is there twice.`)
     if (resource.fields.some((field) => field.name === name))
       return at(`${name} cannot be set; remove the column, or leave it out with ignore=${name}.`)
-    const suggestion = nearest(name, [...names.allowed.keys()])
-    const hint = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
-    return at(`Unknown column "${shorten(name)}".${hint}`)
+    return at(`Unknown column "${shorten(name)}"${didYouMean(name, [...names.allowed.keys()]) || '.'}`)
   })
   if (issues.length > 0) throw bodyInvalid(issues)
   return header
@@ -177,16 +175,6 @@ function* ndjsonRows(resource: Resource, text: string, names: Names, firstLine: 
 
 const token = /[[\]{}",]/g
 
-/** Where a JSON text that begins at a place ends, after its quote; 0 if it does not. Not by a regular expression, whose stack is too small for megabytes. */
-const endOfText = (source: string, from: number): number => {
-  for (let end = source.indexOf('"', from + 1); end !== -1; end = source.indexOf('"', end + 1)) {
-    let slashes = 0
-    while (source[end - 1 - slashes] === '\\') slashes++
-    if (slashes % 2 === 0) return end + 1
-  }
-  return 0
-}
-
 /** The most brackets, commas and texts of one element: more would take a tenth of a second. */
 const maxSigns = 500_000
 
@@ -204,7 +192,7 @@ export function* arrayElements(
     const at = found.index
     if (++signs > maxSigns) throw bodyInvalid([bodyIssue('too_long', 'A part of the body has too many values.')])
     if (sign === '"') {
-      token.lastIndex = endOfText(source, at)
+      token.lastIndex = endOfString(source, at)
       if (token.lastIndex === 0) throw wrong(source)
       continue
     }

@@ -1,7 +1,7 @@
 /** The issues of a 422: what zod finds wrong with a body, what the database refuses, and what is wrong with a parameter. */
 import type { z } from 'zod'
 import { kindOf } from '../descriptor/kinds.js'
-import { didYouMean, nearest } from '../descriptor/nearest.js'
+import { didYouMean } from '../descriptor/nearest.js'
 import type { Field, Registry, Resource, RowValues, Value } from '../descriptor/registry.js'
 import { brokenRules, wrongSteps } from '../descriptor/rowRules.js'
 import { jsonNoun, shorten, Violation, zodViolation } from '../descriptor/violations.js'
@@ -27,15 +27,16 @@ export const fieldIssue = (field: Field, value: unknown, issue: z.core.$ZodIssue
   )
 }
 
+export const unknownIssue = (key: string, known: readonly string[]): Issue =>
+  bodyIssue('extra_forbidden', `Unknown property "${shorten(key)}"${didYouMean(key, known) || '.'}`, key)
+
 export const propertyIssue = (resource: Resource, writable: readonly string[], key: string): Issue => {
   const field = resource.fields.find(({ name }) => name === key)
   if (field) {
     const why = field.managed ? 'is set by the service' : 'cannot be changed'
     return bodyIssue('extra_forbidden', `${key} ${why}; remove it.`, key)
   }
-  const suggestion = nearest(key, writable)
-  const hint = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
-  return bodyIssue('extra_forbidden', `Unknown property "${shorten(key)}".${hint}`, key)
+  return unknownIssue(key, writable)
 }
 
 /** The issues for rules between fields that a row breaks. */

@@ -16,6 +16,19 @@ export class JsonText {
 
 export const [maxJsonBytes, maxJsonLevels] = [64 * 1024, 100]
 
+/**
+ * Where a JSON string that begins at `from` ends, after its quote; 0 if it does not end. Not by a regular expression, whose stack is
+ * too small for megabytes.
+ */
+export const endOfString = (json: string, from: number): number => {
+  for (let end = json.indexOf('"', from + 1); end !== -1; end = json.indexOf('"', end + 1)) {
+    let slashes = 0
+    while (json[end - 1 - slashes] === '\\') slashes++
+    if (slashes % 2 === 0) return end + 1
+  }
+  return 0
+}
+
 /** A token of valid JSON, or the white space between two. */
 const tokens = /[ \n\r\t]+|"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^ \n\r\t"{}[\],:]+/gs
 

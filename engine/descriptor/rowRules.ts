@@ -6,6 +6,9 @@ import { canonicalOf, type KindSpec } from './kinds.js'
 import type { Field, GivenValue, Resource, RowValues } from './registry.js'
 import { Violation } from './violations.js'
 
+/** Whether an update of a row depends on the row as it is. */
+export const isRuled = ({ rules, fields }: Resource): boolean => rules !== undefined || fields.some(({ next }) => next)
+
 /** A value as a rule gets it. */
 export const ruleValue = (spec: KindSpec, value: GivenValue): unknown => {
   const stored = canonicalOf(spec, value)

@@ -1,7 +1,7 @@
 /** The handler of a batch: makes its operations in one transaction, and tells which one failed and why. */
 import { maxOperations, readOperations, type SentOperation } from '../contract/batchBody.js'
 import * as errors from '../contract/errors.js'
-import { keyReused, replayedHeader } from '../contract/headers.js'
+import { keyReused } from '../contract/headers.js'
 import { bodyIssue } from '../contract/issues.js'
 import type { BatchOperation } from '../contract/operations.js'
 import { importLimit } from '../contract/rowBody.js'
@@ -10,10 +10,8 @@ import { Unavailable } from '../storage/storage.js'
 import { rowTag } from '../storage/write.js'
 import { batchPlanner, Invalid, type Planned } from './batchPlan.js'
 import { idempotencyKeyOf, readText, writeGuard } from './body.js'
-import { jsonType } from './conditional.js'
 import type { Handler, Service } from './handlers.js'
-import type { AppContext } from './requestLog.js'
-import { storedRow } from './stored.js'
+import { sendStored, storedRow } from './stored.js'
 
 /** How often a batch is repeated because a row that its rules were asked for has changed meanwhile. */
 const maxAttempts = 20
@@ -47,14 +45,6 @@ const readAll = async (source: string): Promise<SentOperation[]> => {
   return sent
 }
 
-const send = (ctx: AppContext, { body, replayed }: { body: Buffer; replayed: boolean }): void => {
-  ctx.status = 200
-  ctx.state.usedDatabase = true
-  if (replayed) ctx.set(replayedHeader, 'true')
-  ctx.set('Content-Type', jsonType)
-  ctx.body = body
-}
-
 export const batch = ({ storage, registry, token }: Service, { writers }: BatchOperation): Handler => {
   const checkToken = writeGuard(token)
   const managed = registry.find(({ existing }) => !existing)
@@ -82,7 +72,7 @@ export const batch = ({ storage, registry, token }: Service, { writers }: BatchO
       // What fails before the failure decides, so that the operations before it are made, and undone.
       const outcome = await storage.batch({ writes, check, isUndone: failure !== undefined, idempotencyKey })
       if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
-      if ('body' in outcome) return send(ctx, outcome)
+      if ('body' in outcome) return sendStored(ctx, 200, outcome)
       const { outcome: failed } = outcome
       const operation = Math.min(outcome.operation, all.length)
       const { resource, id, values, ifMatch, isCompared } = all[operation] ?? ({ values: {} } as Partial<Planned>)

@@ -13,6 +13,7 @@ import {
   type RowValues,
   type Value,
 } from '../descriptor/registry.js'
+import { isRuled } from '../descriptor/rowRules.js'
 import { inTurns } from '../process/batchPerTick.js'
 import type { WriteBatch } from '../storage/batch.js'
 import type { Storage } from '../storage/storage.js'
@@ -97,8 +98,6 @@ const withMarkers = (values: RowValues, later: ReadonlyMap<string, Named>): RowV
   ...values,
   ...Object.fromEntries([...later].map(([name, { operation }]) => [name, { $operation: operation }])),
 })
-
-const isRuled = ({ rules, fields }: Resource): boolean => rules !== undefined || fields.some(({ next }) => next)
 
 /**
  * Makes the function that plans the operations of one request. What depends on the time is the same however often they are planned: a

@@ -1,13 +1,13 @@
 /** The handler of each kind of operation, and of the probes: parse the request, query the storage, set the response. */
 import type { Middleware } from 'koa'
 import * as errors from '../contract/errors.js'
-import { replayedHeader } from '../contract/headers.js'
 import { changeIssues, expandedCellsIssue, largeGroupsIssue } from '../contract/issues.js'
 import type { Operation, ResourceOperation, WriteOperation } from '../contract/operations.js'
 import { itemIdParser, listQueryParser, rowQueryParser, summaryQueryParser } from '../contract/parameters.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import { currentStamps, type Registry, type Resource, type RowId } from '../descriptor/registry.js'
+import { isRuled } from '../descriptor/rowRules.js'
 import { GroupsTooLarge, type Storage, Unavailable } from '../storage/storage.js'
 import { type Outcome, rowTag } from '../storage/write.js'
 import { batch } from './batch.js'
@@ -18,7 +18,7 @@ import { rowExpander } from './expand.js'
 import { importRows } from './import.js'
 import { setLinks } from './links.js'
 import type { AppContext } from './requestLog.js'
-import { rowPath, storedRow } from './stored.js'
+import { rowPath, sendStored, storedRow } from './stored.js'
 
 /** Does not check the database: a restart would not repair it. */
 const live: Handler = (ctx) => {
@@ -159,16 +159,6 @@ const get = ({ storage, registry, maxDownloads }: Service, { resource }: Resourc
   }
 }
 
-const sendStored = (ctx: AppContext, status: number, { body, replayed }: { body: Buffer; replayed: boolean }): void => {
-  ctx.status = status
-  ctx.state.usedDatabase = true
-  if (replayed) ctx.set(replayedHeader, 'true')
-  if (body.length === 0) return
-  if (status === 200) ctx.set('ETag', `"${rowTag(body)}"`)
-  ctx.set('Content-Type', jsonType)
-  ctx.body = body
-}
-
 const create = (service: Service, { resource, readBody }: WriteOperation): Handler => {
   const table = service.storage.table(resource)
   const checkToken = writeGuard(service.token)
@@ -220,7 +210,7 @@ const existingRow = ({ storage, token }: Service, resource: Resource) => {
 const maxAttempts = 20
 
 const update = (service: Service, { resource, readBody }: WriteOperation): Handler => {
-  const isRuled = resource.rules !== undefined || resource.fields.some(({ next }) => next)
+  const isChecked = isRuled(resource)
   const table = service.storage.table(resource)
   const check = existingRow(service, resource)
   return async (ctx) => {
@@ -230,9 +220,9 @@ const update = (service: Service, { resource, readBody }: WriteOperation): Handl
     const idempotencyKey = idempotencyKeyOf(ctx, [source], issues)
     const write = { kind: 'update', id, values, stamps: currentStamps(resource), ifMatch, idempotencyKey } as const
     // A retry has the outcome of the first request, whatever the row is now.
-    const isRetry = isRuled && idempotencyKey !== undefined && (await table.hasKey(idempotencyKey.key))
+    const isRetry = isChecked && idempotencyKey !== undefined && (await table.hasKey(idempotencyKey.key))
     const attempt = async (current: Buffer | undefined, left: number): Promise<ReturnType<typeof storedRow>> => {
-      const isCompared = isRuled && current !== undefined && !isRetry
+      const isCompared = isChecked && current !== undefined && !isRetry
       const broken = isCompared ? changeIssues(resource, JSON.parse(String(current)), values, write.stamps) : []
       const all = [...issues, ...broken]
       // Only if the row is still the one that was compared: two updates at once could break a rule together.
@@ -248,6 +238,7 @@ const update = (service: Service, { resource, readBody }: WriteOperation): Handl
     }
     const stored = await attempt(body, maxAttempts)
     ctx.set('Content-Location', rowPath(resource, id))
+    ctx.set('ETag', `"${rowTag(stored.body)}"`)
     sendStored(ctx, 200, stored)
   }
 }

@@ -1,18 +1,18 @@
 /** The handler of an import: reads the rows, checks all of them, and stores all or none. */
 import * as errors from '../contract/errors.js'
-import { keyReused, replayedHeader } from '../contract/headers.js'
+import { keyReused } from '../contract/headers.js'
 import { importQueryParser } from '../contract/importParameters.js'
 import { importTypes, rowReader, type SentRow } from '../contract/importRows.js'
-import { conflictIssue, constraintIssue } from '../contract/issues.js'
+import { constraintIssue } from '../contract/issues.js'
 import type { ImportOperation } from '../contract/operations.js'
 import { importLimit } from '../contract/rowBody.js'
 import { inTurns } from '../process/batchPerTick.js'
 import type { ImportedRow, ImportOutcome } from '../storage/import.js'
 import { Unavailable } from '../storage/storage.js'
 import { idempotencyKeyOf, readBytes, rejectKey, writeGuard } from './body.js'
-import { jsonType } from './conditional.js'
 import type { Handler, Service } from './handlers.js'
-import { type Issues, importChecker, importedFields, issueList } from './importChecks.js'
+import { addConflicts, type Issues, importChecker, importedFields, issueList } from './importChecks.js'
+import { sendStored } from './stored.js'
 
 const maxRows = 10_000
 
@@ -35,11 +35,8 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
     if ('body' in outcome) return outcome
     if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
     if ('refused' in outcome) throw errors.bodyInvalid([constraintIssue(resource, outcome.refused, {})])
-    for (const { row, type, field } of outcome.conflicts) {
-      const imported = rows[row]
-      const values = imported && 'values' in imported ? imported.values : {}
-      issues.add(row, sent[row]?.line, [conflictIssue(registry, resource, type, field, values)])
-    }
+    const lines = sent.map(({ line }) => line)
+    addConflicts(registry, resource, issues, outcome.conflicts, rows, lines)
     throw errors.bodyInvalid(issues.shown, issues.total)
   }
 
@@ -70,13 +67,7 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
         'conflicts' in outcome &&
         outcome.conflicts.some(({ field, row }) => field === match && rows[row]?.kind === 'insert')
       if ('isStale' in outcome || (isMatchedNow && issues.total === 0 && left > 1)) continue
-      const { body, replayed } = finished(outcome, sent, rows, issues)
-      ctx.status = dryRun ? 200 : 201
-      ctx.state.usedDatabase = true
-      if (replayed) ctx.set(replayedHeader, 'true')
-      ctx.set('Content-Type', jsonType)
-      ctx.body = body
-      return
+      return sendStored(ctx, dryRun ? 200 : 201, finished(outcome, sent, rows, issues))
     }
     throw new Unavailable(`rows of ${resource.path} that an import changes are changed too often`)
   }

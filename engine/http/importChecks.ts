@@ -18,7 +18,7 @@ import {
 } from '../descriptor/registry.js'
 import { valueSchema } from '../descriptor/valueRules.js'
 import { inTurns } from '../process/batchPerTick.js'
-import type { ImportedRow } from '../storage/import.js'
+import type { ImportedRow, RowConflict } from '../storage/import.js'
 import type { Table } from '../storage/storage.js'
 import { rowTag } from '../storage/write.js'
 
@@ -86,6 +86,23 @@ interface Checked {
 }
 
 const invalid: Omit<Checked, 'issues'> = { row: { kind: 'insert', values: {} }, final: {} }
+
+/** Adds the conflicts that the database has found; `lines` are those of the rows, the first of which has the place `from`. */
+export const addConflicts = (
+  registry: Registry,
+  resource: Resource,
+  issues: Issues,
+  conflicts: readonly RowConflict[],
+  rows: readonly ImportedRow[],
+  lines: readonly (number | undefined)[],
+  from = 0,
+): void => {
+  for (const { row, type, field } of conflicts) {
+    const imported = rows[row]
+    const values = imported && 'values' in imported ? imported.values : {}
+    issues.add(from + row, lines[row], [conflictIssue(registry, resource, type, field, values)])
+  }
+}
 
 /** The fields that the rows of an import may have. */
 export const importedFields = (resource: Resource, match: string | undefined): Map<string, Field> => {

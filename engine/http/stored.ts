@@ -1,10 +1,12 @@
 /** The outcome of a write as a response: the stored row, or the error that says why nothing was stored. */
 import * as errors from '../contract/errors.js'
-import { keyReused } from '../contract/headers.js'
+import { keyReused, replayedHeader } from '../contract/headers.js'
 import { conflictIssue, constraintIssue } from '../contract/issues.js'
 import { basePath } from '../contract/service.js'
 import type { Registry, Resource, RowId, RowValues } from '../descriptor/registry.js'
 import { type Outcome, rowTag } from '../storage/write.js'
+import { jsonType } from './conditional.js'
+import type { AppContext } from './requestLog.js'
 
 export const rowPath = ({ path }: Resource, id: RowId): string => `${basePath}/v1/${path}/${encodeURIComponent(id)}`
 
@@ -23,4 +25,18 @@ export const storedRow = (
   if ('referencing' in outcome) throw errors.referenced(resource.name, outcome.referencing)
   const conflicts = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, values))
   throw errors.bodyInvalid([...issues, ...conflicts])
+}
+
+/** Sends what a write has stored; nothing of a row that was deleted. */
+export const sendStored = (
+  ctx: AppContext,
+  status: number,
+  { body, replayed }: { readonly body: Buffer; readonly replayed: boolean },
+): void => {
+  ctx.status = status
+  ctx.state.usedDatabase = true
+  if (replayed) ctx.set(replayedHeader, 'true')
+  if (body.length === 0) return
+  ctx.set('Content-Type', jsonType)
+  ctx.body = body
 }

@@ -8,17 +8,13 @@ import type { Query, Walk } from './referencing.js'
 import {
   findReplay,
   type IdempotencyKey,
+  isAssignedId,
   makeWrite,
   type Outcome,
   storeKey,
   type Write,
   type WritePlan,
 } from './write.js'
-
-/** Stands for the id that the write with this place has been given; only in values that are bound. */
-export interface AssignedId {
-  readonly $operation: number
-}
 
 /** What a batch is to do. */
 export interface WriteBatch {
@@ -54,9 +50,6 @@ export const withBuffers = (outcome: AnyOutcome<Cell>): AnyOutcome<Buffer> => {
   if ('body' in outcome) return { ...outcome, body: toBuffer(outcome.body) }
   return 'current' in outcome ? { current: toBuffer(outcome.current) } : outcome
 }
-
-const isAssignedId = (value: unknown): value is AssignedId =>
-  typeof value === 'object' && value !== null && '$operation' in value
 
 const withIds = <Q extends Query | undefined>(query: Q, ids: readonly string[]): Q => {
   if (!query || !Object.values(query.values).some(isAssignedId)) return query

@@ -182,7 +182,13 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   return { id: String(id), body, replayed: false }
 }
 
-const isLater = (value: unknown): boolean => typeof value === 'object' && value !== null && '$operation' in value
+/** Stands for the id that is assigned to the row of an earlier write of a batch, by its place; only in values that are bound. */
+export interface AssignedId {
+  readonly $operation: number
+}
+
+export const isAssignedId = (value: unknown): value is AssignedId =>
+  typeof value === 'object' && value !== null && '$operation' in value
 
 export interface WriteOptions {
   readonly keys?: KeyStatements | undefined
@@ -254,8 +260,7 @@ export const writePlanner = (
     Object.fromEntries(
       Object.entries(given).map(([name, value]) => [
         name,
-        // What stands for an id that is not assigned yet is bound later.
-        isLater(value) ? value : boundValue(dialect.columnOf(findField(resource, name)), value),
+        isAssignedId(value) ? value : boundValue(dialect.columnOf(findField(resource, name)), value),
       ]),
     )
 
