@@ -6,8 +6,11 @@ import { basePath, docsPath } from './engine/contract/service.js'
 import { loadRegistry } from './engine/descriptor/load.js'
 import type { Registry } from './engine/descriptor/registry.js'
 import { createApp } from './engine/http/app.js'
+import type { Credentials } from './engine/http/callers.js'
+import { openKeys } from './engine/http/keys.js'
 import { listen } from './engine/http/listen.js'
 import { currentRequest, type InFlight, type OnRequest } from './engine/http/requestLog.js'
+import { tokenVerifier } from './engine/http/tokens.js'
 import { sqlitePath } from './engine/process/databaseUrl.js'
 import { createLogger, notices } from './engine/process/log.js'
 import {
@@ -75,8 +78,11 @@ const serveMetrics = async ({ HOST, METRICS_PORT = 0, WORKERS }: Settings): Prom
 }
 
 /** Whether clients can write, in words. */
-const describeWrites = async (storage: Storage, { API_TOKEN }: Settings): Promise<string> => {
-  if (API_TOKEN === undefined) return 'disabled (set API_TOKEN to enable them)'
+const describeWrites = async (
+  storage: Storage,
+  { API_TOKEN, API_KEYS_FILE, JWT_AUDIENCE }: Settings,
+): Promise<string> => {
+  if (!API_TOKEN && !API_KEYS_FILE && !JWT_AUDIENCE) return 'disabled (set API_TOKEN to enable them)'
   const { isReadOnly, mayWrite = true } = await storage.ping()
   if (isReadOnly) return 'disabled (the database is read-only)'
   return mayWrite ? 'enabled' : 'disabled (the role in DATABASE_URL may only read)'
@@ -87,20 +93,38 @@ interface Started {
   readonly writes: string
 }
 
+/** Where callers other than the one with the write token are known from; throws if the file of keys cannot be used. */
+const openCredentials = ({
+  API_KEYS_FILE,
+  JWT_ISSUER,
+  JWT_SECRET,
+  JWT_AUDIENCE,
+  JWT_ROLES_CLAIM,
+}: Settings): Credentials => {
+  const warn = (message: string) => notices.warn(message)
+  const options = { issuer: JWT_ISSUER, secret: JWT_SECRET, audience: JWT_AUDIENCE ?? '', rolesClaim: JWT_ROLES_CLAIM }
+  return {
+    ...(API_KEYS_FILE !== '' && { keys: openKeys(API_KEYS_FILE, warn) }),
+    ...((JWT_ISSUER ?? JWT_SECRET) && { verifyToken: tokenVerifier(options, warn) }),
+  }
+}
+
 /** Serves in this process until a signal stops it. */
 const serve = async (registry: Registry, settings: Settings): Promise<Started> => {
   const logger = createLogger(settings.LOG_LEVEL)
   const trace: Trace | undefined = logger.isLevelEnabled('debug')
     ? (message, fields) => logger.debug({ id: currentRequest.getStore(), ...fields }, message)
     : undefined
+  const credentials = openCredentials(settings)
   const storage = await openDatabase(registry, settings, trace)
   const writes = await describeWrites(storage, settings)
   const inFlight = { count: 0 }
   const onRequest = settings.METRICS_PORT === undefined ? undefined : await startMetrics(storage, inFlight, settings)
-  const { API_TOKEN: token, EXPLORER: explorer, MAX_DOWNLOADS: maxDownloads } = settings
+  const { API_TOKEN: token, EXPLORER: explorer, MAX_DOWNLOADS: maxDownloads, SESSION_SECRET: sessionSecret } = settings
   let isStopping = false
   const isStopped = () => isStopping
-  const service = { product, registry, storage, token, explorer, maxDownloads, middleware, isStopping: isStopped }
+  const access = { token, credentials, sessionSecret }
+  const service = { product, registry, storage, ...access, explorer, maxDownloads, middleware, isStopping: isStopped }
   const app = createApp(service, logger, onRequest, inFlight)
   const target = { host: settings.HOST, port: settings.PORT, keepAliveMs: settings.KEEP_ALIVE_S * 1000 }
   const { address, stop } = await listen(app, target).catch(explainListenError('PORT'))

@@ -1,6 +1,8 @@
 /** Checks the descriptors and demo rows without starting the service: `npm run check`. */
+import { hasAccess } from '../engine/contract/accessDocuments.js'
+import { accessNames, describeRules, rulesOf } from '../engine/descriptor/access.js'
 import { inspectFolders } from '../engine/descriptor/load.js'
-import type { Registry } from '../engine/descriptor/registry.js'
+import { type Registry, updatableFields } from '../engine/descriptor/registry.js'
 import type { FileError } from '../engine/descriptor/registryError.js'
 import type { Position } from '../engine/descriptor/sourceFile.js'
 import { readSettings } from '../engine/process/settings.js'
@@ -47,6 +49,30 @@ const printForPeople = (errors: readonly FileError[], resources: number): void =
     console.log(`${counted(resources, 'resource')} and ${resources === 1 ? 'its' : 'their'} demo rows have no errors.`)
 }
 
+/** Who may do what, as a table, and the fields that only some see. */
+const printAccess = (registry: Registry): void => {
+  const rows = registry.map((resource) => {
+    const { path, access, create, delete: canDelete } = resource
+    const has = { read: true, create, update: updatableFields(resource).length > 0, delete: canDelete }
+    const cells = accessNames.map((name) =>
+      has[name] ? (access || name !== 'read' ? describeRules(rulesOf(access?.[name])) : 'public') : '–',
+    )
+    return [path, ...cells]
+  })
+  const head = ['resource', ...accessNames]
+  const widths = head.map((_, n) => Math.max(...[head, ...rows].map((row) => (row[n] as string).length)))
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, n) => cell.padEnd(widths[n] as number))
+      .join('  ')
+      .trimEnd()
+  console.log(['', line(head), ...rows.map(line)].join('\n'))
+  for (const { path, fields } of registry)
+    for (const { name, readBy } of fields)
+      if (readBy) console.log(`${path}.${name} is null for all but ${readBy.join(', ')}.`)
+  console.log('Who has API_TOKEN may do everything.')
+}
+
 const printForMachines = (errors: readonly FileError[]): void => {
   const rows = errors.map(({ file, message, position }) => ({
     file,
@@ -78,5 +104,6 @@ await runCommand(command, async ({ json, database }) => {
   )
   if (json) printForMachines(errors)
   else printForPeople(errors, inspection.registry.length)
+  if (!json && errors.length === 0 && hasAccess(inspection.registry)) printAccess(inspection.registry)
   process.exitCode = errors.length > 0 ? 1 : 0
 })

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '../engine/descriptor/nearest.js'
 import { RegistryError } from '../engine/descriptor/registryError.js'
+import { KeysError } from '../engine/http/keys.js'
 import { publicDatabaseUrl } from '../engine/process/databaseUrl.js'
 import { endProgressLine } from '../engine/process/progress.js'
 import { SettingsError } from '../engine/process/settings.js'
@@ -19,6 +20,8 @@ export interface Option<T> {
   readonly expected: string
   /** Returns undefined if the value is invalid. */
   readonly parse: (text: string) => T | undefined
+  /** Whether it may be given several times; its values are then joined. */
+  readonly isRepeated?: boolean
 }
 
 interface Bounds {
@@ -61,6 +64,16 @@ export const optionalText = (
   ...text(about, placeholder),
   default: undefined,
   shownDefault,
+})
+
+/** May be given several times. */
+export const texts = (about: string, placeholder: string): Option<readonly string[]> => ({
+  about,
+  placeholder,
+  default: [],
+  expected: 'a text',
+  parse: (given) => (given ? [given] : undefined),
+  isRepeated: true,
 })
 
 export const flag = (about: string): Option<boolean> => ({
@@ -180,12 +193,14 @@ export const parseCommand = <O extends Options>(
     const isMissing = option.placeholder && (value === undefined || (!isInline && value.startsWith('-')))
     if (isMissing) throw new UsageError(`--${token.name} needs a value: ${option.expected}.`)
     if (!option.placeholder && value !== undefined) throw new UsageError(`--${token.name} does not accept a value.`)
-    if (values[token.name] !== undefined) throw new UsageError(`--${token.name} is given twice; give it once.`)
+    const before = values[token.name]
+    if (before !== undefined && !option.isRepeated)
+      throw new UsageError(`--${token.name} is given twice; give it once.`)
     const parsed = option.parse(value ?? '')
     if (parsed === undefined) {
       throw new UsageError(`--${token.name} is "${shown(value ?? '')}", but it must be ${option.expected}.`)
     }
-    values[token.name] = parsed
+    values[token.name] = option.isRepeated ? [...((before ?? []) as unknown[]), ...(parsed as unknown[])] : parsed
   }
   const [first, ...more] = given
   if (argument?.required && !first) throw new UsageError(`${argument.name} is missing. See --help.`)
@@ -197,7 +212,9 @@ export const parseCommand = <O extends Options>(
 }
 
 const isExpected = (error: unknown): error is Error =>
-  [UsageError, CommandError, SettingsError, RegistryError, StorageError].some((kind) => error instanceof kind)
+  [UsageError, CommandError, SettingsError, KeysError, RegistryError, StorageError].some(
+    (kind) => error instanceof kind,
+  )
 
 /** Parses the command line and runs the command; prints the help if asked, and expected errors without their stack. */
 export const runCommand = async <O extends Options>(

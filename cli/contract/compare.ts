@@ -71,12 +71,26 @@ const responses = members(
 )
 
 const security: Compare = (before, after, at) => {
-  const [wasSecured, isSecured] = [asList(before).length > 0, asList(after).length > 0]
-  if (wasSecured === isSecured) changed('token-scheme-changed')(before, after, at)
-  else report(at, isSecured ? 'token-required' : 'token-not-required')
+  const schemes = (list: unknown) => asList(list).map((one) => Object.keys(asObject(one)).join())
+  const [old, now] = [schemes(before), schemes(after)]
+  const isSecured = (names: readonly string[]) => names.length > 0 && !names.includes('')
+  // Who may use it then, its access says.
+  if ([...old, ...now].includes('caller')) return
+  if (isSecured(old) === isSecured(now)) changed('token-scheme-changed')(before, after, at)
+  else report(at, isSecured(now) ? 'token-required' : 'token-not-required')
+}
+
+/** Who gains and who loses an operation. */
+const access: Compare = (before, after, at) => {
+  // Without rules everybody reads, and only the write token does the rest, which may do everything anyway.
+  const everybody = at.subject.startsWith('GET ') ? ['public'] : []
+  const [old, now] = [before, after].map((rules) => asList(rules ?? everybody).map((rule) => JSON.stringify(rule)))
+  for (const rule of old ?? []) if (!now?.includes(rule)) report(at, 'access-lost', JSON.parse(rule), undefined)
+  for (const rule of now ?? []) if (!old?.includes(rule)) report(at, 'access-gained', undefined, JSON.parse(rule))
 }
 
 const operation: Readonly<Record<string, Compare>> = {
+  'x-access': access,
   operationId: changed('operation-renamed'),
   tags: changed('tag-changed'),
   security,
@@ -121,7 +135,8 @@ export const compareDocuments = (before: Json, after: Json): Difference[] => {
     changed(rule)(before[key], after[key], start(subject))
   }
   const [scheme, newScheme] = bothComponents('securitySchemes')
-  changed('token-scheme-changed')(scheme, newScheme, start('the service'))
+  const withoutCaller = (schemes: unknown) => ({ ...asObject(schemes ?? {}), caller: undefined })
+  changed('token-scheme-changed')(withoutCaller(scheme), withoutCaller(newScheme), start('the service'))
   const differences = list.all()
   if (differences.length > 0 || JSON.stringify(before) === JSON.stringify(after)) return differences
   report(start('the document'), isSame(before, after) ? 'order-changed' : 'keyword-changed')

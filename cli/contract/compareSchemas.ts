@@ -104,6 +104,12 @@ const redacted: Compare = (before, after, at) => {
   if ((before === true) !== (after === true)) report(at, after === true ? 'redacted' : 'revealed')
 }
 
+/** The roles that see a field; without the keyword, everybody. */
+const readBy: Compare = (before, after, at) => {
+  const lost = before === undefined ? after !== undefined : asList(before).some((role) => !asList(after).includes(role))
+  changed(lost && after !== undefined ? 'field-hidden' : 'field-shown')(before, after, at)
+}
+
 /** Rules between fields, each by its message. */
 const rowRules: Compare = (before, after, at) => {
   const messages = (list: unknown) => asList(list).map((rule) => String(asObject(rule)['message']))
@@ -132,6 +138,7 @@ const extensions = {
   'x-unique': unique,
   'x-references': references,
   'x-redacted': redacted,
+  'x-read-by': readBy,
   'x-rules': rowRules,
   'x-next': steps,
 }

@@ -129,6 +129,18 @@ export const rules = {
   },
   redacted: { text: is('is always null'), breaks: { response: 'clients that read its value find null' } },
   revealed: { text: is('is no longer redacted: every client sees its values') },
+  'access-lost': {
+    text: ({ subject, before }) => `${subject} is no longer allowed for ${show(before)}`,
+    breaks: { request: 'its requests get 401 or 403' },
+  },
+  'access-gained': { text: ({ subject, after }) => `${subject} is allowed for ${show(after)}` },
+  'field-hidden': {
+    text: ({ subject, before, after }) => `${subject} is null for all but ${show(after)} (before: ${show(before)})`,
+    breaks: { response: 'clients that read its value find null', request: refused },
+  },
+  'field-shown': {
+    text: ({ subject, after }) => `${subject} is shown to ${after === undefined ? 'everybody' : show(after)}`,
+  },
   'keyword-changed': {
     text: changes,
     breaks: { request: 'unknown effect on requests', response: 'unknown effect on responses' },

@@ -23,6 +23,12 @@ const openApiDocument = (product: Product, operations: readonly Operation[]) => 
     scheme: 'bearer',
     description: 'The write token of the deployment (API_TOKEN).',
   })
+  if (operations.some(({ route }) => route.security?.some((one) => 'caller' in one)))
+    registry.registerComponent('securitySchemes', 'caller', {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'An API key, a token of the identity provider, or the write token.',
+    })
   for (const { route } of operations) registry.registerPath(route)
   const { webhooks: _, ...document } = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',

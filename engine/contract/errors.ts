@@ -55,7 +55,8 @@ export class HttpError extends Error {
 
 const httpError = (
   status: number,
-  code: keyof typeof errorCodes,
+  // What depends on the caller is documented where it applies.
+  code: keyof typeof errorCodes | 'forbidden',
   message: string,
   headers?: ResponseHeaders,
   details?: object,
@@ -73,6 +74,24 @@ export const tokenWrong = (): HttpError =>
   httpError(401, 'unauthorized', 'The bearer token is not the write token of this deployment.', {
     'WWW-Authenticate': `${challenge}, error="invalid_token"`,
   })
+
+const callerChallenge = 'Bearer realm="api"'
+
+export const callerMissing = (): HttpError =>
+  httpError(401, 'unauthorized', 'This operation requires a key or token: send "Authorization: Bearer <key>".', {
+    'WWW-Authenticate': callerChallenge,
+  })
+
+export const callerUnknown = (): HttpError =>
+  httpError(401, 'unauthorized', 'The key or token is not known, is wrong, or has expired.', {
+    'WWW-Authenticate': `${callerChallenge}, error="invalid_token"`,
+  })
+
+export const forbidden = (): HttpError =>
+  httpError(403, 'forbidden', 'Your key or token does not allow this operation.')
+
+export const rowForbidden = (): HttpError =>
+  httpError(403, 'forbidden', 'Your key or token does not allow this operation for such a row. Nothing was stored.')
 
 export const writesDisabled = (reason = 'no write token (API_TOKEN) is configured'): HttpError =>
   httpError(503, 'writes_disabled', `Writes are disabled: ${reason}.`)

@@ -8,6 +8,7 @@ import { operationNames } from '../descriptor/names.js'
 import { filterFields, type Registry, type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
 import { possibleGroups } from '../descriptor/summary.js'
 import { Violation } from '../descriptor/violations.js'
+import { hasAccess, withAccess } from './accessDocuments.js'
 import { maxOperations, withReferences } from './batchBody.js'
 import * as errors from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
@@ -470,7 +471,7 @@ const batch = (registry: Registry, operations: readonly Operation[]): BatchOpera
       summary: 'Make several writes',
       description:
         'Creates, changes and deletes rows of any resources, in order and all or none. A later operation sees the earlier ones. Requires the write token.',
-      security: [{ writeToken: [] }],
+      security: [hasAccess(registry) ? { caller: [] } : { writeToken: [] }],
       request: {
         headers: requestHeaders.create,
         body: {
@@ -488,6 +489,12 @@ const batch = (registry: Registry, operations: readonly Operation[]): BatchOpera
           { results: [{ status: 204 }] },
           'Idempotency-Replayed',
         ),
+        ...(hasAccess(registry) && {
+          403: errorResponse(
+            '`forbidden`: the key or token does not allow an operation. Nothing was stored.',
+            errors.forbidden(),
+          ),
+        }),
         404: errorResponse('There is no such path or row. Nothing was stored.', errors.pathNotFound()),
         409: errorResponse(
           'Other rows reference a row that was to be deleted. Nothing was stored.',
@@ -549,7 +556,7 @@ export const deriveOperations = (registry: Registry, product?: Pick<Product, 'ba
         ...(resource.create ? [create(registry, resource, row(path))] : []),
         ...(updatableFields(resource).length > 0 ? [update(registry, resource, row(path))] : []),
         ...(resource.delete ? [remove(resource)] : []),
-      ]
+      ].map((operation) => withAccess(operation, registry, errorResponse))
     }),
   ]
   return product?.batch ? [...operations, batch(registry, operations)] : operations

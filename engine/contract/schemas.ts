@@ -112,7 +112,7 @@ const describeSteps = ({ oneOf = [], next = {} }: Field): string => {
 const describeRules = ({ rules = [] }: Resource): string => rules.map(({ message }) => ` ${message}.`).join('')
 
 const sentences = (field: Field, isBody: boolean, isUpdate: boolean): string => {
-  const { about, references, unique, format, managed, redacted } = field
+  const { about, references, unique, format, managed, redacted, readBy } = field
   return [
     about,
     references && `References the \`id\` of a row of \`/v1/${references}\`.`,
@@ -120,6 +120,7 @@ const sentences = (field: Field, isBody: boolean, isUpdate: boolean): string => 
     format && `${formatDescriptions[format]}${isBody ? '; any string is accepted' : ''}.`,
     typeof managed === 'function' && 'Set by the service.',
     redacted && (isBody ? 'Never returned.' : 'Always null.'),
+    readBy && `Only for ${readBy.join(', ')}${isBody ? '' : '; null for others'}.`,
     isUpdate && field.next && describeSteps(field),
     isBody && !isUpdate && field.default !== undefined && describeDefault(field),
   ]
@@ -136,6 +137,7 @@ const extensionKeywords = (field: Field, isBody: boolean, isUpdate: boolean) => 
   'x-references': field.references && `/v1/${field.references}`,
   'x-unique': field.unique,
   'x-redacted': isBody ? undefined : field.redacted,
+  'x-read-by': field.readBy,
   'x-default': isBody && !isUpdate ? defaultName(field) : undefined,
   'x-next': isUpdate ? field.next : undefined,
 })

@@ -73,6 +73,8 @@ const operation = ({ parameters, requestBody, responses, ...rest }: Json): Json 
   return { ...rest, parameters: parts, responses: mapValues(responses, response) }
 }
 
+const bearer = (description: string) => ({ type: 'apiKey', name: 'Authorization', in: 'header', description })
+
 export const swaggerDocument = (openapi: OpenApiDocument): Json => {
   const { title, version, description, contact, license } = openapi.info
   const licenseName = license?.name
@@ -92,12 +94,10 @@ export const swaggerDocument = (openapi: OpenApiDocument): Json => {
     produces: ['application/json'],
     tags: openapi.tags,
     securityDefinitions: {
-      writeToken: {
-        type: 'apiKey',
-        name: 'Authorization',
-        in: 'header',
-        description: 'The write token of the deployment, sent as "Bearer <API_TOKEN>".',
-      },
+      writeToken: bearer('The write token of the deployment, sent as "Bearer <API_TOKEN>".'),
+      ...(openapi.components?.securitySchemes?.['caller'] && {
+        caller: bearer('An API key, a token or the write token, sent as "Bearer <key>".'),
+      }),
     },
     paths: mapValues(openapi.paths, (path) => mapValues(path, operation)),
     definitions: mapValues(openapi.components?.schemas, schema),

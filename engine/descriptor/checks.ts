@@ -1,4 +1,5 @@
 /** The rules for the fields of a descriptor beyond their syntax: names, references, and options that contradict each other. */
+import { accessNames, rulesOf } from './access.js'
 import { now, today } from './clock.js'
 import type { Descriptor, Rule } from './define.js'
 import { type FieldSpec, type Options, tones } from './fields.js'
@@ -53,7 +54,8 @@ type FieldCheck = (name: string, options: Options<GivenValue>) => string | false
 
 const listedFieldChecks: Readonly<Record<'required' | 'label' | 'update', FieldCheck>> = {
   required: (name) => name === 'id' && 'names "id", which every row has; remove it',
-  label: (name, { redacted }) => redacted && `names "${name}", which is redacted; name another field`,
+  label: (name, { redacted, readBy }) =>
+    (redacted || readBy) && `names "${name}", which ${redacted ? 'is redacted' : 'has readBy'}; name another field`,
   update: (name, { managed }) => managed && `names "${name}", which is managed; remove one of the two`,
 }
 
@@ -194,6 +196,30 @@ const tryRule = ({ fields: own, holds }: Rule, fields: Descriptor['fields'], rep
   }
 }
 
+/** Rules that name what the resource does not have, or that contradict each other. */
+const checkAccess = ({ access, fields, create, update, delete: remove }: Descriptor, report: Report): void => {
+  if (!access) return
+  const has = { read: true, create, update: update !== undefined && update !== false, delete: remove === true }
+  for (const name of accessNames) {
+    if (access[name] === undefined) continue
+    const rules = rulesOf(access[name])
+    const refuse = (message: string) => report(`${name} ${message}`, 'access', name)
+    if (!has[name]) refuse(`is not possible; write ${name}: true in the descriptor too, or remove the rule`)
+    if (rules.includes('public') && name !== 'read') refuse('cannot be public; name a role, or write signed-in')
+    if (rules.includes('public') && rules.length > 1)
+      refuse('is public, so the other rules have no effect; remove them')
+    for (const rule of rules) {
+      for (const field of typeof rule === 'string' ? [] : Object.keys(rule)) {
+        const options = fields[field]?.options as Options<GivenValue> | undefined
+        if (field === 'id') continue
+        if (!options) refuse(`names the unknown field "${field}"${didYouMean(field, Object.keys(fields))}`)
+        else if (options.readBy) refuse(`names "${field}", which has readBy: its value would show in the rows`)
+        else if (!options.filter) refuse(`names "${field}", which needs filter: true`)
+      }
+    }
+  }
+}
+
 export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target[], report: Report): void => {
   const { existing, idColumn, fields, required, create, renamedFromTable } = descriptor
   const isUpdated = (name: string) =>
@@ -262,6 +288,10 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
       report('a required managed field needs a function that returns its value, such as managed: now', 'managed')
     if (redacted && isRequired)
       report('a redacted field is always null for clients, so it cannot be required', 'redacted')
+    if (options.readBy && isRequired)
+      report('a field with readBy is null for others, so it cannot be required', 'readBy')
+    if (options.readBy && redacted) report('a redacted field is null for everybody; remove one of the two', 'readBy')
+    if (options.readBy?.includes('public')) report('readBy names roles; for everybody, remove it', 'readBy')
     for (const option of ['filter', 'range', 'sort', 'example', 'unique'] as const) {
       if (redacted && options[option] !== undefined)
         report(`a redacted field cannot have the option ${option}, which would reveal its values`, option)
@@ -288,6 +318,7 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
     checkPreset('managed', kind, options, target, report)
   }
 
+  checkAccess(descriptor, reportAt(report, 'access'))
   if (descriptor.import && !create) report('import needs create: true, because it creates rows', 'import')
   if (!existing && idColumn !== undefined)
     report('idColumn needs existing: true; otherwise the column is "id"', 'idColumn')

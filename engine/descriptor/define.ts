@@ -1,4 +1,5 @@
 /** The descriptor that a resource file exports, and the row and create-body types inferred from it. */
+import type { Access } from './access.js'
 import type { FieldSpec, OptionsOf, ValueOf } from './fields.js'
 import type { IdKind, Kind } from './kinds.js'
 
@@ -62,6 +63,8 @@ export interface Descriptor<
   readonly import?: boolean
   /** Whether clients may ask for counts, sums and averages of groups of rows. */
   readonly summary?: boolean
+  /** Who may read, create, change and delete rows; without it everybody reads, and the write token does the rest. */
+  readonly access?: Access<'id' | Extract<keyof NoInfer<F>, string>>
 }
 
 /** Declares a resource; the file name becomes its path. */

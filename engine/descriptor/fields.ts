@@ -21,6 +21,8 @@ export interface Options<V> extends RuleOptions<V>, KindOptions {
   onUpdate?: () => V
   /** Clients always see null; the column is never selected, searched or filtered. */
   redacted?: true
+  /** The roles that see the field; it is null for everybody else, and never searched. */
+  readBy?: readonly string[]
   /** Lists accept this field as a filter: `status=a`, `status.in=a&status.in=b` and `status.null=true`. */
   filter?: true
   /** Lists accept bounds of this field: `days.gte=2`, `.gt`, `.lte` and `.lt`. A text needs a format. */
@@ -61,6 +63,7 @@ const commonOptions = [
   'managed',
   'onUpdate',
   'redacted',
+  'readBy',
   'column',
   'renamedFrom',
 ] as const

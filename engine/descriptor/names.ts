@@ -14,7 +14,8 @@ export const isForeignName = (value: unknown): value is string =>
 
 export const isPath = (path: string): boolean => /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(path)
 
-export const isReservedPath = (path: string): boolean => path === 'health' || path === 'batch'
+export const isReservedPath = (path: string): boolean =>
+  ['health', 'batch', 'sign-in', 'sign-out', 'assets'].includes(path)
 
 /** `Leave request` as a name for schemas and operations: `LeaveRequest`. */
 const pascal = (text: string): string =>

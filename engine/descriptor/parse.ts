@@ -1,4 +1,5 @@
 /** Parses the default export of a resource file into a descriptor and reports every syntax error. */
+import { accessNames, isClaim, rulesOf } from './access.js'
 import { maxDecimalDigits } from './decimals.js'
 import type { Descriptor, Fields } from './define.js'
 import { type FieldSpec, type OnDelete, type OptionName, onDeletes, optionNames } from './fields.js'
@@ -31,6 +32,17 @@ const isRule = (value: unknown): boolean =>
   isFunction(value['holds']) &&
   isText(value['message']) &&
   Object.keys(value).length === 3
+
+const isAccessRule = (value: unknown): boolean =>
+  isText(value) || (isObject(value) && Object.keys(value).length > 0 && Object.values(value).every(isClaim))
+
+const isAccess = (value: unknown): boolean =>
+  isObject(value) &&
+  'read' in value &&
+  Object.entries(value).every(([name, rules]) => {
+    const all = rulesOf(rules as string)
+    return accessNames.includes(name as never) && all.length > 0 && all.every(isAccessRule)
+  })
 
 const mandatory: Checks = {
   name: check('a string such as "Book"', isText),
@@ -67,6 +79,10 @@ const properties: Checks = {
   delete: check('true or false', (value) => typeof value === 'boolean'),
   import: check('true or false', (value) => typeof value === 'boolean'),
   summary: check('true or false', (value) => typeof value === 'boolean'),
+  access: check(
+    "an object with read and, where the resource has them, create, update and delete, such as { read: ['hr', { employee_id: claim('employee_id') }], create: 'hr' }",
+    isAccess,
+  ),
   renamedFromTable: check('the former name of the table, such as "titles"', isName),
   label: check('a list of field names, such as ["first_name", "last_name"]', isNames),
 }
@@ -88,6 +104,10 @@ const optionChecks = (kind: Kind, options: KindOptions): Checks => {
     managed: check('true or a function such as now', (value) => isTrue(value) || isFunction(value)),
     onUpdate: check('a function such as now', isFunction),
     redacted: check('true or omitted', isTrue),
+    readBy: check(
+      "a list of roles, such as ['hr']",
+      (value) => isNames(value) && (value as unknown[]).every(isText) && (value as unknown[]).length > 0,
+    ),
     filter: check('true or omitted', isTrue),
     range: check('true or omitted', isTrue),
     sort: check('true or omitted', isTrue),

@@ -115,7 +115,9 @@ export const orderedFields = (resource: Resource): Field[] =>
   resource.fields.filter((field) => field.sort || field.range)
 
 export const searchedFields = (resource: Resource): Field[] =>
-  resource.fields.filter((field) => kindOf(field.kind).isText && !field.redacted && field.name !== 'id')
+  resource.fields.filter(
+    (field) => kindOf(field.kind).isText && !field.redacted && !field.readBy && field.name !== 'id',
+  )
 
 export const isMandatory = (field: Field): boolean => field.required && field.default === undefined
 

@@ -3,9 +3,10 @@ import type { RequestListener } from 'node:http'
 import Koa from 'koa'
 import type { Logger } from 'pino'
 import { deriveOperations } from '../contract/operations.js'
+import { callerReader } from './callers.js'
 import { setCommonHeaders } from './commonHeaders.js'
 import { errorEnvelope, outageLog } from './errorEnvelope.js'
-import type { Service } from './handlers.js'
+import type { ServiceParts } from './handlers.js'
 import { logRequests, type OnRequest, requestLogger, type State } from './requestLog.js'
 import { createRoutes } from './router.js'
 
@@ -18,7 +19,8 @@ export interface App {
 /** Errors of a response whose client has disconnected, for example to stop a download. */
 const clientLeft = /^(?:EPIPE|ECONNRESET|ERR_STREAM_PREMATURE_CLOSE)$/
 
-export const createApp = (service: Service, logger: Logger, onRequest?: OnRequest, inFlight = { count: 0 }): App => {
+export const createApp = (parts: ServiceParts, logger: Logger, onRequest?: OnRequest, inFlight = { count: 0 }): App => {
+  const service = { ...parts, callers: callerReader(parts) }
   const logRequest = requestLogger(logger, onRequest)
   const app = new Koa<State>()
   app.on('error', (error: Error & { code?: string }) => {

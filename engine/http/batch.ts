@@ -5,11 +5,12 @@ import { keyReused } from '../contract/headers.js'
 import { bodyIssue } from '../contract/issues.js'
 import type { BatchOperation } from '../contract/operations.js'
 import { importLimit } from '../contract/rowBody.js'
+import { isGuarded, type Rights, seesAll } from '../descriptor/access.js'
+import type { Resource, RowId } from '../descriptor/registry.js'
 import { inTurns } from '../process/batchPerTick.js'
 import { Unavailable } from '../storage/storage.js'
-import { rowTag } from '../storage/write.js'
 import { batchPlanner, Invalid, type Planned } from './batchPlan.js'
-import { idempotencyKeyOf, readText, writeGuard } from './body.js'
+import { idempotencyKeyOf, readText } from './body.js'
 import type { Handler, Service } from './handlers.js'
 import { sendStored, storedRow } from './stored.js'
 
@@ -45,22 +46,47 @@ const readAll = async (source: string): Promise<SentOperation[]> => {
   return sent
 }
 
-export const batch = ({ storage, registry, token }: Service, { writers }: BatchOperation): Handler => {
-  const checkToken = writeGuard(token)
+export const batch = ({ storage, registry, callers }: Service, { writers }: BatchOperation): Handler => {
   const managed = registry.find(({ existing }) => !existing)
-  const isExisting = ({ path }: SentOperation) => writers.get(/\/v1\/([^/]+)/.exec(path)?.[1] ?? '')?.resource.existing
+  const resourceAt = (path: string) => writers.get(/\/v1\/([^/]+)/.exec(path)?.[1] ?? '')?.resource
+  const isExisting = ({ path }: SentOperation) => resourceAt(path)?.existing
+
+  /** The outcome of an earlier request, with the rows as the caller may see them now. */
+  const shownAgain = async (
+    sent: readonly SentOperation[],
+    rights: Rights,
+    stored: { body: Buffer; replayed: boolean },
+  ) => {
+    const resources = sent.map(({ path }) => resourceAt(path))
+    const isHidden = (resource: Resource | undefined) => resource && !seesAll(rights.of(resource))
+    if (!resources.some(isHidden)) return stored
+    const { results } = JSON.parse(String(stored.body)) as {
+      results: { status: number; body?: { id: RowId | number } }[]
+    }
+    const texts = await Promise.all(
+      results.map(async ({ status, body }, n) => {
+        const resource = resources[n]
+        if (!body || !resource) return JSON.stringify({ status })
+        const row = await storage.table(resource, [], rights).get(String(body.id))
+        return `{"status":${status},"body":${row?.body ?? JSON.stringify({ id: body.id })}}`
+      }),
+    )
+    return { ...stored, body: Buffer.from(`{"results":[${texts.join(',')}]}`) }
+  }
 
   return async (ctx) => {
-    checkToken(ctx.get('Authorization'))
+    if (!callers.isConfigured) throw errors.writesDisabled()
+    const { caller, rights } = await callers.required(ctx, 'write')
+    ctx.state.isPrivate = registry.some(isGuarded)
     const source = await readText(ctx, ['application/json'], importLimit)
     const sent = await readAll(source)
     const keyIssues: errors.Issue[] = []
-    const idempotencyKey = idempotencyKeyOf(ctx, [source], keyIssues)
+    const idempotencyKey = idempotencyKeyOf(ctx, caller, [source], keyIssues)
     if (keyIssues.length > 0) throw errors.bodyInvalid(keyIssues)
     if (idempotencyKey && (!managed || sent.some(isExisting))) throw errors.keysNotSupported()
     // A retry has the outcome of the first request, whatever the rows are now.
     const isRetry = idempotencyKey && managed && (await storage.table(managed).hasKey(idempotencyKey.key))
-    const plan = batchPlanner(storage, writers, isRetry ? [] : sent)
+    const plan = batchPlanner(storage, rights, writers, isRetry ? [] : sent)
     const found = new Map<number, Buffer>()
     for (let left = maxAttempts; left > 0; left--) {
       const { all, failure } = await plan(found)
@@ -70,15 +96,15 @@ export const batch = ({ storage, registry, token }: Service, { writers }: BatchO
         check && { resource: check.resource, write: failure.probe }
       const writes = [...all, ...(probe ? [probe] : [])].map(({ resource, write }) => ({ resource, write }))
       // What fails before the failure decides, so that the operations before it are made, and undone.
-      const outcome = await storage.batch({ writes, check, isUndone: failure !== undefined, idempotencyKey })
+      const outcome = await storage.batch({ writes, check, isUndone: failure !== undefined, idempotencyKey }, rights)
       if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
-      if ('body' in outcome) return sendStored(ctx, 200, outcome)
+      if ('body' in outcome)
+        return sendStored(ctx, 200, outcome.replayed ? await shownAgain(sent, rights, outcome) : outcome)
       const { outcome: failed } = outcome
       const operation = Math.min(outcome.operation, all.length)
-      const { resource, id, values, ifMatch, isCompared } = all[operation] ?? ({ values: {} } as Partial<Planned>)
-      const isOther = 'current' in failed && ifMatch && !ifMatch.includes(rowTag(failed.current))
-      if ('current' in failed && isCompared && !isOther) {
-        found.set(operation, failed.current)
+      const { resource, id, values } = all[operation] ?? ({ values: {} } as Partial<Planned>)
+      if ('whole' in failed) {
+        found.set(operation, failed.whole)
         continue
       }
       asOperation(operation, () => {

@@ -1,10 +1,12 @@
 /** Plans the operations of a batch: what each writes, with the ids and the rows that those before it make. */
 import { batchMethods, type SentOperation } from '../contract/batchBody.js'
 import * as errors from '../contract/errors.js'
+import { withoutHidden } from '../contract/hiddenFields.js'
 import { bodyIssue, changeIssues } from '../contract/issues.js'
 import type { BatchOperation, Writers } from '../contract/operations.js'
 import { itemIdParser } from '../contract/parameters.js'
 import type { BodyReader } from '../contract/rowBody.js'
+import { isAllowed, type Rights } from '../descriptor/access.js'
 import {
   currentStamps,
   idField,
@@ -19,6 +21,8 @@ import type { WriteBatch } from '../storage/batch.js'
 import type { Storage } from '../storage/storage.js'
 import { rowTag, type Write } from '../storage/write.js'
 import { tagsAllowedBy } from './conditional.js'
+
+const accessNames = { POST: 'create', PATCH: 'update', DELETE: 'delete' } as const
 
 /** Stands for an integer id that is not assigned yet: as large as no row's, and another one for each operation. */
 const placeholderFrom = 2 ** 52
@@ -36,10 +40,6 @@ export interface Planned {
   readonly write: Write
   readonly id?: RowId
   readonly values: RowValues
-  /** The tags that the client allows, if it named any. */
-  readonly ifMatch?: readonly string[] | undefined
-  /** Whether its rules were asked for the row with the tags of the write. */
-  readonly isCompared?: boolean
 }
 
 /** An operation that cannot be made; its conflicts are looked for too, if it has values. */
@@ -103,7 +103,12 @@ const withMarkers = (values: RowValues, later: ReadonlyMap<string, Named>): RowV
  * Makes the function that plans the operations of one request. What depends on the time is the same however often they are planned: a
  * row that is changed twice would otherwise be another one each time.
  */
-export const batchPlanner = (storage: Storage, writers: BatchOperation['writers'], sent: readonly SentOperation[]) => {
+export const batchPlanner = (
+  storage: Storage,
+  rights: Rights,
+  writers: BatchOperation['writers'],
+  sent: readonly SentOperation[],
+) => {
   const read = new Map<number, ReturnType<BodyReader>>()
   const stamps = new Map<Resource, RowValues>()
   const stampsOf = (resource: Resource): RowValues => {
@@ -120,15 +125,13 @@ export const batchPlanner = (storage: Storage, writers: BatchOperation['writers'
     return { writer, segment }
   }
 
-  /** What an update is compared with: the row as it is, or as it was made, and the condition under which that holds. */
+  /** What an update is compared with: the row as it is, or as it was made, and the tag that the row must still have then. */
   const compared = async (resource: Resource, id: RowId, found: Buffer | undefined, made: Made) => {
     const simulated = found ? undefined : made.rows.get(`${resource.path}/${id}`)
     // Nobody else can change it before the transaction ends.
-    if (simulated) return { before: simulated, tags: undefined }
-    const body = found ?? (await storage.table(resource).get(id))?.body
-    return body
-      ? { before: JSON.parse(String(body)) as RowValues, tags: [rowTag(body)] }
-      : { before: undefined, tags: [] }
+    if (simulated) return { before: simulated, tag: undefined }
+    const body = found ?? (await storage.table(resource, [], rights).whole(id))
+    return body ? { before: JSON.parse(String(body)) as RowValues, tag: rowTag(body) } : { before: undefined, tag: '' }
   }
 
   const plan = async (operation: number, made: Made, found: Buffer | undefined): Promise<Planned> => {
@@ -136,6 +139,7 @@ export const batchPlanner = (storage: Storage, writers: BatchOperation['writers'
     if (shape.length > 0) throw new Invalid(shape.map((issue) => ({ ...issue, loc: issue.loc.slice(1) })))
     const { writer, segment } = target(path)
     const { resource } = writer
+    if (!isAllowed(rights.of(resource)[accessNames[method]])) throw errors.forbidden()
     const allowed = batchMethods.filter((one) => (one === 'POST') === (segment === undefined) && writer[one])
     if (!allowed.includes(method)) {
       const msg = `${method} is not possible at ${path}${allowed.length > 0 ? `; use ${allowed.join(' or ')}` : ''}.`
@@ -151,40 +155,40 @@ export const batchPlanner = (storage: Storage, writers: BatchOperation['writers'
     if (method === 'DELETE' && id !== undefined) {
       // It may delete and change others too.
       made.rows.clear()
-      return { resource, id, values: {}, ifMatch, write: { kind: 'delete', id, ifMatch } }
+      return { resource, id, values: {}, write: { kind: 'delete', id, ifMatch } }
     }
     const { body, later, issues: references } = resolved(given, resource, made.names)
     const reader = (method === 'POST' ? writer.POST : writer.PATCH) as BodyReader
-    const { values, issues } = read.get(operation) ?? reader(body, source)
+    const { values, issues } = read.get(operation) ?? withoutHidden(reader, rights.of(resource).hidden)(body, source)
     read.set(operation, { values, issues })
     const wrong = [...references, ...issues.filter(({ loc }) => !references.some((one) => one.loc[1] === loc[1]))]
     const marked = withMarkers(values, later)
+    const names = Object.keys(Object(body))
     const refuse = (all: readonly errors.Issue[]): never => {
       const probe: Write | undefined =
         id === undefined ? undefined : { kind: 'update', id, values: {}, stamps: {}, ifMatch }
-      throw new Invalid(all, { resource, values: marked, ...(id !== undefined && { id }) }, probe)
+      throw new Invalid(all, { resource, values: marked, sent: names, ...(id !== undefined && { id }) }, probe)
     }
     if (id === undefined) {
       if (wrong.length > 0) refuse(wrong)
       const newId = idField(resource).kind === 'integer' ? undefined : values['id']
       if (as !== undefined) made.names.set(as, { operation, id: newId })
       if (newId !== undefined) made.rows.set(`${resource.path}/${newId}`, values)
-      return { resource, values, write: { kind: 'insert', values: marked } }
+      return { resource, values, write: { kind: 'insert', values: marked, sent: names } }
     }
-    const write = { kind: 'update', id, values: marked, stamps: stampsOf(resource) } as const
+    const write = { kind: 'update', id, values: marked, stamps: stampsOf(resource), ifMatch } as const
     if (!isRuled(resource)) {
       if (wrong.length > 0) refuse(wrong)
-      return { resource, id, values, ifMatch, write: { ...write, ifMatch } }
+      return { resource, id, values, write }
     }
-    const { before, tags } = await compared(resource, id, found, made)
+    const { before, tag } = await compared(resource, id, found, made)
     const broken = before ? changeIssues(resource, before, values, write.stamps) : []
     // What was read before the transaction may have changed, so that only the row as it is then decides.
-    const decided = !tags || found ? broken : []
+    const decided = tag === undefined || found ? broken : []
     if (wrong.length + decided.length > 0) refuse([...wrong, ...decided])
     if (before) made.rows.set(`${resource.path}/${id}`, { ...before, ...values, ...write.stamps })
-    const possible = ifMatch && tags ? tags.filter((tag) => ifMatch.includes(tag)) : (tags ?? ifMatch)
-    const condition = broken.length > 0 ? [] : possible
-    return { resource, id, values, ifMatch, isCompared: tags !== undefined, write: { ...write, ifMatch: condition } }
+    // No row has an empty tag.
+    return { resource, id, values, write: { ...write, unchanged: broken.length > 0 ? '' : tag } }
   }
 
   /** Plans them up to the first that cannot be made; `found` has rows as they were found by operations that could not be made. */

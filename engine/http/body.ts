@@ -1,5 +1,5 @@
-/** Reads a write request: its token, its JSON body and its Idempotency-Key. */
-import { createHash, timingSafeEqual } from 'node:crypto'
+/** Reads a write request: its JSON body and its Idempotency-Key. */
+import { createHash } from 'node:crypto'
 import type { Context } from 'koa'
 import bodyParser from 'koa-bodyparser'
 import * as errors from '../contract/errors.js'
@@ -7,23 +7,10 @@ import { invalidKeyIssue } from '../contract/headers.js'
 import { bodyIssue } from '../contract/issues.js'
 import { bodyLimit, importLimit } from '../contract/rowBody.js'
 import { hasTooManyValues, maxValuesOf } from '../contract/valueCount.js'
+import type { Identity } from '../descriptor/access.js'
 import type { Resource } from '../descriptor/registry.js'
 import { shorten } from '../descriptor/violations.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
-
-/** Digests have one length, so comparing two takes the same time whatever was sent. */
-const sha256 = (token: Buffer): Buffer => createHash('sha256').update(token).digest()
-
-export const writeGuard = (token: string | undefined): ((authorization: string | undefined) => void) => {
-  const expected = token === undefined ? undefined : sha256(Buffer.from(token, 'utf8'))
-  return (authorization = '') => {
-    if (!expected) throw errors.writesDisabled()
-    const [, sent] = /^bearer +(\S.*)$/i.exec(authorization) ?? []
-    if (sent === undefined) throw errors.tokenMissing()
-    // Node decodes headers as Latin-1; as bytes, a token in UTF-8 compares as it was sent.
-    if (!timingSafeEqual(sha256(Buffer.from(sent, 'latin1')), expected)) throw errors.tokenWrong()
-  }
-}
 
 const mergePatchType = 'application/merge-patch+json'
 export const patchTypes = [mergePatchType, 'application/json']
@@ -133,11 +120,23 @@ export const rejectKey = ({ req }: Context, { existing }: Resource): void => {
   if (existing && req.headers['idempotency-key'] !== undefined) throw errors.keysNotSupported()
 }
 
+/** The Idempotency-Key of a request as it is stored: every caller has its own. No key that is sent has a space. */
+export const keyOf = ({ req }: Context, { owner }: Identity): string | undefined => {
+  const key = req.headers['idempotency-key'] as string | undefined
+  if (key === undefined || owner === undefined) return key
+  return `${createHash('sha256').update(owner).digest('base64url')} ${key}`
+}
+
 /** The Idempotency-Key of a write, where it has one; an invalid key is one more issue of the request. */
-export const idempotencyKeyOf = (ctx: Context, sent: readonly (string | Buffer)[], issues: errors.Issue[]) => {
-  const key = ctx.req.headers['idempotency-key'] as string | undefined
+export const idempotencyKeyOf = (
+  ctx: Context,
+  caller: Identity,
+  sent: readonly (string | Buffer)[],
+  issues: errors.Issue[],
+) => {
+  const key = keyOf(ctx, caller)
   if (key === undefined) return undefined
-  const issue = invalidKeyIssue(key)
+  const issue = invalidKeyIssue(String(ctx.req.headers['idempotency-key']))
   if (issue) issues.push(issue)
   // The digest includes method and path: the same body sent elsewhere is another request.
   const digest = createHash('sha256').update(`${ctx.method} ${ctx.path}`)

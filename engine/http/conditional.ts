@@ -112,8 +112,9 @@ const send = async (
   const { res } = ctx
   // The parser has found an error in the request since, and the connection has its response.
   if (res.headersSent) return
-  res.setHeader('Cache-Control', 'no-cache')
-  res.setHeader('Vary', vary)
+  const { isPrivate } = ctx.state
+  res.setHeader('Cache-Control', isPrivate ? 'private, no-cache' : 'no-cache')
+  res.setHeader('Vary', isPrivate ? `${vary}, Authorization` : vary)
   res.setHeader('ETag', etag)
   if (isNotModified) {
     ctx.status = 304
@@ -173,8 +174,9 @@ export const sendStreamed = (
   // Koa, the streams and the reads of the database all listen for its end; Node warns of more than ten listeners.
   ctx.res.setMaxListeners(20)
   ctx.res.once('close', () => streams--)
-  ctx.set('Cache-Control', 'no-cache')
-  ctx.set('Vary', 'Accept, Accept-Encoding')
+  const { isPrivate } = ctx.state
+  ctx.set('Cache-Control', isPrivate ? 'private, no-cache' : 'no-cache')
+  ctx.set('Vary', `Accept, Accept-Encoding${isPrivate ? ', Authorization' : ''}`)
   ctx.set('Content-Type', type)
   // With a high-water mark of one byte, no part is read before the previous one was taken.
   const parts = Readable.from(counted(ctx, body), { objectMode: false, highWaterMark: 1 })

@@ -1,5 +1,6 @@
 /** Streams all rows of a query in the format that the client requested: NDJSON or CSV. */
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
+import type { Rights } from '../descriptor/access.js'
 import type { ListQuery } from '../descriptor/listQuery.js'
 import type { Resource } from '../descriptor/registry.js'
 import { csvHeader } from '../storage/csv.js'
@@ -28,11 +29,12 @@ export const sendRows = (
   resource: Resource,
   query: Omit<ListQuery, 'page'>,
   format: FormatName,
+  rights: Rights,
 ): void => {
   const { type, extension } = formats[format]
   const names = resource.fields.map(({ name }) => name)
   const isCsv = format === 'text/csv'
-  const rows = storage.table(resource, query.expand).stream(query, ctx.res, isCsv ? 'csv' : 'json')
+  const rows = storage.table(resource, query.expand, rights).stream(query, ctx.res, isCsv ? 'csv' : 'json')
   ctx.set('Content-Disposition', `attachment; filename="${resource.path}.${extension}"`)
   sendStreamed(ctx, { body: isCsv ? withHeader(names, rows) : rows }, maxDownloads, type)
 }

@@ -124,5 +124,7 @@ export const errorEnvelope =
       if (page !== undefined) ctx.set('Content-Type', 'text/html; charset=utf-8')
       ctx.body = page ?? httpError.body
     }
-    if (ctx.status >= 400) ctx.set('Cache-Control', 'no-store')
+    if (ctx.status < 400) return
+    ctx.set('Cache-Control', ctx.state.isPrivate ? 'private, no-store' : 'no-store')
+    if (ctx.state.isPrivate) ctx.vary('Authorization')
   }

@@ -1,4 +1,5 @@
 /** A single row with what `expand` names: rows that it references, and lists of rows that reference it. */
+import type { Rights } from '../descriptor/access.js'
 import { expandableReferrers } from '../descriptor/expansion.js'
 import { kindOf, type ParameterValue } from '../descriptor/kinds.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
@@ -31,9 +32,10 @@ export const rowExpander = (storage: Storage, registry: Registry, resource: Reso
     id: RowId,
     expand: readonly string[],
     caller: Caller,
+    rights: Rights,
   ): Promise<CachedBody | StreamedBody | undefined> => {
     const references = expand.filter((name) => !referrers.has(name))
-    const row = await storage.table(resource, references).get(id, caller)
+    const row = await storage.table(resource, references, rights).get(id, caller)
     const lists = expand.flatMap((name) => {
       const reference = referrers.get(name)
       return reference ? [[name, reference] as const] : []
@@ -43,7 +45,7 @@ export const rowExpander = (storage: Storage, registry: Registry, resource: Reso
       lists.map(async ([name, { resource: other, field }]): Promise<Member> => {
         const value = kindOf(field.kind).parse(id, field) as ParameterValue
         const where = [{ field: field.name, operator: 'eq' as const, value }]
-        return [name, await storage.table(other).list({ ...defaultListQuery, where }, caller)]
+        return [name, await storage.table(other, [], rights).list({ ...defaultListQuery, where }, caller)]
       }),
     )
     const parts = streamed(openRow(row.body, references.length > 0), members)

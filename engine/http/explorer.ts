@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { internalError } from '../contract/errors.js'
 import type { Operation } from '../contract/operations.js'
+import { allRights } from '../descriptor/access.js'
 import type { Asset } from '../explorer/assets.js'
 import { createExplorer, type PageResponse } from '../explorer/index.js'
 import type { LaterPage, Page } from '../explorer/layout.js'
@@ -49,7 +50,8 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
   }
   const send = async (ctx: AppContext, response: PageResponse): Promise<void> => {
     if ('redirect' in response) return ctx.redirect(response.redirect)
-    if ('format' in response) return sendRows(ctx, service, response.resource, response.query, response.format)
+    if ('format' in response)
+      return sendRows(ctx, service, response.resource, response.query, response.format, allRights)
     const html = 'main' in response ? renderDocument(response) : response.source
     await sendTagged(ctx, taggedBody(Buffer.from(html)), htmlType)
   }

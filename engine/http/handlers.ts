@@ -1,24 +1,27 @@
 /** The handler of each kind of operation, and of the probes: parse the request, query the storage, set the response. */
 import type { Middleware } from 'koa'
 import * as errors from '../contract/errors.js'
+import { withoutHidden } from '../contract/hiddenFields.js'
 import { changeIssues, expandedCellsIssue, largeGroupsIssue } from '../contract/issues.js'
 import type { Operation, ResourceOperation, WriteOperation } from '../contract/operations.js'
 import { itemIdParser, listQueryParser, rowQueryParser, summaryQueryParser } from '../contract/parameters.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
+import { seesAll } from '../descriptor/access.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import { currentStamps, type Registry, type Resource, type RowId } from '../descriptor/registry.js'
 import { isRuled } from '../descriptor/rowRules.js'
-import { GroupsTooLarge, type Storage, Unavailable } from '../storage/storage.js'
+import { GroupsTooLarge, type Storage, type Table, Unavailable } from '../storage/storage.js'
 import { type Outcome, rowTag } from '../storage/write.js'
 import { batch } from './batch.js'
-import { idempotencyKeyOf, patchTypes, readJson, rejectKey, writeGuard } from './body.js'
+import { idempotencyKeyOf, keyOf, patchTypes, readJson, rejectKey } from './body.js'
+import { type Callers, type Credentials, type Permit, resourceGuard } from './callers.js'
 import { allowedTags, jsonType, sendRow, sendStreamed, sendTagged } from './conditional.js'
 import { requestedFormat, sendRows } from './download.js'
 import { rowExpander } from './expand.js'
 import { importRows } from './import.js'
 import { setLinks } from './links.js'
 import type { AppContext } from './requestLog.js'
-import { rowPath, sendStored, storedRow } from './stored.js'
+import { rowPath, sendStored, shownNow, storedRow } from './stored.js'
 
 /** Does not check the database: a restart would not repair it. */
 const live: Handler = (ctx) => {
@@ -46,12 +49,17 @@ export const createProbes = (service: Service): Readonly<Record<string, Handler>
 
 export type Handler = (ctx: AppContext) => Promise<void> | void
 
-export interface Service {
+/** What a service consists of. */
+export interface ServiceParts {
   readonly product: Product
   readonly registry: Registry
   readonly storage: Storage
-  /** The write token; writes are disabled without one. */
+  /** The write token, with which everything is allowed. */
   readonly token: string | undefined
+  /** Where other callers are known from; without them and without a write token, writes are disabled. */
+  readonly credentials?: Credentials | undefined
+  /** Seals the sessions of the explorer; by default a random one. */
+  readonly sessionSecret?: string | undefined
   /** The most downloads and large pages that one process sends at the same time. */
   readonly maxDownloads?: number | undefined
   /** Whether to serve the explorer; without it, `/` redirects to the docs page. */
@@ -60,6 +68,10 @@ export interface Service {
   readonly isStopping?: () => boolean
   /** Koa middleware of the deployment; it runs around every operation. */
   readonly middleware?: readonly Middleware[]
+}
+
+export interface Service extends ServiceParts {
+  readonly callers: Callers
 }
 
 const index = ({ product, registry }: Service): Handler => {
@@ -90,7 +102,7 @@ const index = ({ product, registry }: Service): Handler => {
 }
 
 const health =
-  ({ product, storage, token }: Service): Handler =>
+  ({ product, storage, callers }: Service): Handler =>
   async (ctx) => {
     const { isReadOnly, mayWrite = true } = await storage.ping().catch((error: Error) => {
       throw new Unavailable(error.message, { cause: error })
@@ -101,22 +113,24 @@ const health =
       status: isReadOnly ? 'read-only' : 'ok',
       product: product.name,
       version: product.version,
-      writes_enabled: token !== undefined && mayWrite && !isReadOnly,
+      writes_enabled: callers.isConfigured && mayWrite && !isReadOnly,
     }
   }
 
 const list = (service: Service, { resource }: ResourceOperation): Handler => {
   const { storage, registry } = service
   const parseQuery = listQueryParser(resource, registry)
+  const guard = resourceGuard(service, resource)
   return async (ctx) => {
+    const rights = await guard.read(ctx)
     const { querystring } = ctx
     const query = querystring === '' ? defaultListQuery : parseQuery(querystring)
     ctx.state.parsed = performance.now()
     const { expand = [] } = query
     const format = requestedFormat(ctx)
     if (format === 'text/csv' && expand.length > 0) throw errors.parametersInvalid([expandedCellsIssue(expand)])
-    if (format) return sendRows(ctx, service, resource, query, format)
-    const page = await storage.table(resource, expand).list(query, ctx.res)
+    if (format) return sendRows(ctx, service, resource, query, format, rights)
+    const page = await storage.table(resource, expand, rights).list(query, ctx.res)
     ctx.state.queried = performance.now()
     ctx.state.usedDatabase = true
     setLinks(ctx, resource, query, page.next)
@@ -125,12 +139,14 @@ const list = (service: Service, { resource }: ResourceOperation): Handler => {
   }
 }
 
-const summary = ({ storage }: Service, { resource }: ResourceOperation): Handler => {
-  const table = storage.table(resource)
+const summary = (service: Service, { resource }: ResourceOperation): Handler => {
   const parseQuery = summaryQueryParser(resource)
+  const guard = resourceGuard(service, resource)
   return async (ctx) => {
+    const rights = await guard.read(ctx)
     const query = parseQuery(ctx.querystring)
     ctx.state.parsed = performance.now()
+    const table = service.storage.table(resource, [], rights)
     const found = await table.summary(query, ctx.res).catch((error: unknown) => {
       if (!(error instanceof GroupsTooLarge)) throw error
       throw errors.parametersInvalid([largeGroupsIssue(query.by.map(({ name }) => name))])
@@ -141,16 +157,19 @@ const summary = ({ storage }: Service, { resource }: ResourceOperation): Handler
   }
 }
 
-const get = ({ storage, registry, maxDownloads }: Service, { resource }: ResourceOperation): Handler => {
+const get = (service: Service, { resource }: ResourceOperation): Handler => {
+  const { storage, registry, maxDownloads } = service
+  const guard = resourceGuard(service, resource)
   const parseItemId = itemIdParser(resource)
   const parseQuery = rowQueryParser(registry, resource)
   const expander = rowExpander(storage, registry, resource)
   return async (ctx) => {
+    const rights = await guard.read(ctx)
     // Not ctx.params: the router's decoding hides which segments are not valid.
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
     const expand = parseQuery(ctx.querystring)
     ctx.state.parsed = performance.now()
-    const row = id === undefined ? undefined : await expander(id, expand, ctx.res)
+    const row = id === undefined ? undefined : await expander(id, expand, ctx.res, rights)
     ctx.state.queried = performance.now()
     ctx.state.usedDatabase = id !== undefined
     if (!row) throw errors.rowNotFound(resource.name, text)
@@ -160,48 +179,57 @@ const get = ({ storage, registry, maxDownloads }: Service, { resource }: Resourc
 }
 
 const create = (service: Service, { resource, readBody }: WriteOperation): Handler => {
-  const table = service.storage.table(resource)
-  const checkToken = writeGuard(service.token)
+  const guard = resourceGuard(service, resource)
   return async (ctx) => {
-    checkToken(ctx.get('Authorization'))
+    const { caller, rights } = await guard.write(ctx, 'create')
+    const own = rights.of(resource)
+    const table = service.storage.table(resource, [], rights)
     rejectKey(ctx, resource)
     const { value, source } = await readJson(ctx, resource)
-    const { values, issues } = readBody(value, source)
-    const idempotencyKey = idempotencyKeyOf(ctx, [source], issues)
+    const { values, issues } = withoutHidden(readBody, own.hidden)(value, source)
+    const idempotencyKey = idempotencyKeyOf(ctx, caller, [source], issues)
+    const sent = Object.keys(Object(value))
     // An invalid body is still checked against the database, so that the client gets every error at once.
     const outcome =
       issues.length > 0
-        ? { conflicts: await table.conflicts(values) }
-        : await table.write({ kind: 'insert', values, idempotencyKey })
+        ? { conflicts: await table.conflicts(values, undefined, sent) }
+        : await table.write({ kind: 'insert', values, sent, idempotencyKey })
     const stored = storedRow(service.registry, resource, outcome, { values, issues })
     ctx.set('Location', rowPath(resource, stored.id))
-    sendStored(ctx, 201, stored)
+    sendStored(ctx, 201, await shownNow(table, !seesAll(own), stored))
   }
 }
 
 /** A row that may be changed; without its body if only a retry can succeed. */
-interface Checked {
+interface Checked extends Permit {
+  readonly table: Table
   readonly id: RowId
   readonly ifMatch: readonly string[] | undefined
   readonly body?: Buffer
 }
 
-/** Makes the checks that precede every change of a row: the token, the row and If-Match. */
-const existingRow = ({ storage, token }: Service, resource: Resource) => {
-  const table = storage.table(resource)
-  const checkToken = writeGuard(token)
+/** Makes the checks that precede every change of a row: the caller, the row and If-Match. */
+const existingRow = (service: Service, resource: Resource, kind: 'update' | 'delete') => {
+  const guard = resourceGuard(service, resource)
   const parseItemId = itemIdParser(resource, errors.bodyInvalid)
   return async (ctx: AppContext): Promise<Checked> => {
-    checkToken(ctx.get('Authorization'))
+    const { caller, rights } = await guard.write(ctx, kind)
+    const table = service.storage.table(resource, [], rights)
     rejectKey(ctx, resource)
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
     const ifMatch = allowedTags(ctx)
-    const key = ctx.req.headers['idempotency-key'] as string | undefined
+    const key = keyOf(ctx, caller)
     if (id === undefined) throw errors.rowNotFound(resource.name, text)
     const row = await table.get(id)
-    if (row && (!ifMatch || ifMatch.includes(row.tag))) return { id, ifMatch, body: row.body }
+    const checked = { caller, rights, table, id, ifMatch }
+    const isRetry = async () => key !== undefined && (await table.hasKey(key))
+    if (row && rights.of(resource)[kind] !== 'all' && !(await table.allows(kind, id))) {
+      if (await isRetry()) return checked
+      throw errors.rowForbidden()
+    }
+    if (row && (!ifMatch || ifMatch.includes(row.tag))) return { ...checked, body: row.body }
     // The retry of a change that was made succeeds again, although the row has another tag by now, or is gone.
-    if (key !== undefined && (await table.hasKey(key))) return { id, ifMatch }
+    if (await isRetry()) return checked
     throw row ? errors.preconditionFailed(`"${row.tag}"`) : errors.rowNotFound(resource.name, text)
   }
 }
@@ -211,13 +239,13 @@ const maxAttempts = 20
 
 const update = (service: Service, { resource, readBody }: WriteOperation): Handler => {
   const isChecked = isRuled(resource)
-  const table = service.storage.table(resource)
-  const check = existingRow(service, resource)
+  const check = existingRow(service, resource, 'update')
   return async (ctx) => {
-    const { id, ifMatch, body } = await check(ctx)
+    const { caller, rights, table, id, ifMatch, body } = await check(ctx)
+    const { hidden } = rights.of(resource)
     const { value, source } = await readJson(ctx, resource, patchTypes)
-    const { values, issues } = readBody(value, source)
-    const idempotencyKey = idempotencyKeyOf(ctx, [source], issues)
+    const { values, issues } = withoutHidden(readBody, hidden)(value, source)
+    const idempotencyKey = idempotencyKeyOf(ctx, caller, [source], issues)
     const write = { kind: 'update', id, values, stamps: currentStamps(resource), ifMatch, idempotencyKey } as const
     // A retry has the outcome of the first request, whatever the row is now.
     const isRetry = isChecked && idempotencyKey !== undefined && (await table.hasKey(idempotencyKey.key))
@@ -226,17 +254,17 @@ const update = (service: Service, { resource, readBody }: WriteOperation): Handl
       const broken = isCompared ? changeIssues(resource, JSON.parse(String(current)), values, write.stamps) : []
       const all = [...issues, ...broken]
       // Only if the row is still the one that was compared: two updates at once could break a rule together.
-      const condition = isCompared && { ifMatch: [rowTag(current)] }
+      const condition = isCompared && { unchanged: rowTag(current) }
       const outcome: Outcome =
         all.length > 0
           ? { conflicts: await table.conflicts(values, id) }
           : await table.write({ ...write, ...condition })
-      if (!('current' in outcome) || ifMatch || !isCompared)
-        return storedRow(service.registry, resource, outcome, { id, values, issues: all })
-      if (left === 0) throw new Unavailable(`row ${id} of ${resource.path} is changed too often`)
-      return attempt(outcome.current, left - 1)
+      return 'whole' in outcome && left > 0
+        ? attempt(outcome.whole, left - 1)
+        : storedRow(service.registry, resource, outcome, { id, values, issues: all })
     }
-    const stored = await attempt(body, maxAttempts)
+    const current = hidden.length > 0 && body && isChecked ? await table.whole(id) : body
+    const stored = await shownNow(table, !seesAll(rights.of(resource)), await attempt(current, maxAttempts))
     ctx.set('Content-Location', rowPath(resource, id))
     ctx.set('ETag', `"${rowTag(stored.body)}"`)
     sendStored(ctx, 200, stored)
@@ -244,12 +272,11 @@ const update = (service: Service, { resource, readBody }: WriteOperation): Handl
 }
 
 const remove = (service: Service, { resource }: ResourceOperation): Handler => {
-  const table = service.storage.table(resource)
-  const check = existingRow(service, resource)
+  const check = existingRow(service, resource, 'delete')
   return async (ctx) => {
-    const { id, ifMatch } = await check(ctx)
+    const { caller, table, id, ifMatch } = await check(ctx)
     const issues: errors.Issue[] = []
-    const idempotencyKey = idempotencyKeyOf(ctx, [''], issues)
+    const idempotencyKey = idempotencyKeyOf(ctx, caller, [''], issues)
     if (issues.length > 0) throw errors.bodyInvalid(issues)
     const outcome = await table.write({ kind: 'delete', id, ifMatch, idempotencyKey })
     sendStored(ctx, 204, storedRow(service.registry, resource, outcome, { id }))

@@ -1,15 +1,18 @@
 /** The handler of an import: reads the rows, checks all of them, and stores all or none. */
 import * as errors from '../contract/errors.js'
 import { keyReused } from '../contract/headers.js'
+import { forbiddenParameters, withoutHidden } from '../contract/hiddenFields.js'
 import { importQueryParser } from '../contract/importParameters.js'
 import { importTypes, rowReader, type SentRow } from '../contract/importRows.js'
 import { constraintIssue } from '../contract/issues.js'
 import type { ImportOperation } from '../contract/operations.js'
 import { importLimit } from '../contract/rowBody.js'
+import { isAllowed } from '../descriptor/access.js'
 import { inTurns } from '../process/batchPerTick.js'
 import type { ImportedRow, ImportOutcome } from '../storage/import.js'
 import { Unavailable } from '../storage/storage.js'
-import { idempotencyKeyOf, readBytes, rejectKey, writeGuard } from './body.js'
+import { idempotencyKeyOf, readBytes, rejectKey } from './body.js'
+import { resourceGuard } from './callers.js'
 import type { Handler, Service } from './handlers.js'
 import { addConflicts, type Issues, importChecker, importedFields, issueList } from './importChecks.js'
 import { sendStored } from './stored.js'
@@ -20,10 +23,9 @@ const maxRows = 10_000
 const maxAttempts = 20
 
 export const importRows = (service: Service, operation: ImportOperation): Handler => {
-  const { storage, registry, token } = service
+  const { storage, registry } = service
   const { resource } = operation
-  const table = storage.table(resource)
-  const checkToken = writeGuard(token)
+  const guard = resourceGuard(service, resource)
   const parseQuery = importQueryParser(resource)
 
   const finished = (
@@ -34,6 +36,7 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
   ) => {
     if ('body' in outcome) return outcome
     if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
+    if ('isForbidden' in outcome) throw errors.rowForbidden()
     if ('refused' in outcome) throw errors.bodyInvalid([constraintIssue(resource, outcome.refused, {})])
     const lines = sent.map(({ line }) => line)
     addConflicts(registry, resource, issues, outcome.conflicts, rows, lines)
@@ -41,11 +44,20 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
   }
 
   return async (ctx) => {
-    checkToken(ctx.get('Authorization'))
+    const { caller, rights } = await guard.write(ctx, 'create')
     rejectKey(ctx, resource)
     const { match, ignore, dryRun } = parseQuery(ctx.querystring)
+    const { hidden, update } = rights.of(resource)
+    if (match !== undefined && !isAllowed(update)) throw errors.forbidden()
+    forbiddenParameters(registry, resource, rights, ctx.querystring, errors.bodyInvalid)
+    const table = storage.table(resource, [], rights)
     const { type, bytes } = await readBytes(ctx, importTypes, importLimit)
-    const names = { allowed: importedFields(resource, match), ignored: new Set(ignore) }
+    const names = { allowed: importedFields(resource, match, hidden), ignored: new Set(ignore) }
+    const readers = {
+      resource,
+      readCreate: withoutHidden(operation.readCreate, hidden),
+      ...(operation.readUpdate && { readUpdate: withoutHidden(operation.readUpdate, hidden) }),
+    }
     const pause = inTurns()
     const sent: SentRow[] = []
     for (const row of rowReader(resource, type, names)(bytes)) {
@@ -53,13 +65,13 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
       await pause()
     }
     const keyIssues: errors.Issue[] = []
-    const idempotencyKey = dryRun ? undefined : idempotencyKeyOf(ctx, [ctx.querystring, type, bytes], keyIssues)
+    const idempotencyKey = dryRun ? undefined : idempotencyKeyOf(ctx, caller, [ctx.querystring, type, bytes], keyIssues)
     if (keyIssues.length > 0) throw errors.bodyInvalid(keyIssues)
     // A retry has the outcome of the first request, whatever the rows are now.
     const isRetry = idempotencyKey !== undefined && (await table.hasKey(idempotencyKey.key))
     for (let left = maxAttempts; left > 0; left--) {
       const issues = issueList()
-      const rows = isRetry ? [] : await importChecker(registry, table, operation, match)(sent, issues)
+      const rows = isRetry ? [] : await importChecker(registry, table, readers, match)(sent, issues)
       const mode = issues.total > 0 ? 'check' : dryRun ? 'dryRun' : 'store'
       const outcome = await table.import({ rows, mode, idempotencyKey })
       // A row that is matched has been created meanwhile: now it is changed.

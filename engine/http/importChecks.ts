@@ -105,10 +105,15 @@ export const addConflicts = (
 }
 
 /** The fields that the rows of an import may have. */
-export const importedFields = (resource: Resource, match: string | undefined): Map<string, Field> => {
+export const importedFields = (
+  resource: Resource,
+  match: string | undefined,
+  hidden: readonly string[] = [],
+): Map<string, Field> => {
   const fields = [...writableFields(resource), ...updatableFields(resource)]
   const matched = resource.fields.filter(({ name }) => name === match)
-  return new Map([...fields, ...matched].map((field) => [field.name, field]))
+  const shown = [...fields, ...matched].filter(({ name }) => !hidden.includes(name))
+  return new Map(shown.map((field) => [field.name, field]))
 }
 
 /** Makes the function that checks rows; it remembers the values of those before, which must differ. */

@@ -38,6 +38,10 @@ export interface State {
   failed?: (error: unknown) => HttpError
   /** Why the response is 503. */
   reason?: Reason
+  /** The name of the caller with a key or token. */
+  caller?: string | undefined
+  /** Whether the response depends on who sent the request. */
+  isPrivate?: boolean
 }
 
 export type AppContext = ParameterizedContext<State>
@@ -57,6 +61,7 @@ export interface RequestLog {
   readonly duration: number
   /** Why it was refused as HTTP, or is 503. */
   readonly reason?: string | undefined
+  readonly caller?: string | undefined
   readonly trace: ReturnType<typeof parseTrace>
 }
 
@@ -66,8 +71,8 @@ export type OnRequest = (request: RequestLog) => void
 export const requestLogger = (logger: Logger, onRequest?: OnRequest): OnRequest =>
   batchPerTick((requests) => {
     for (const request of requests) {
-      const { id, method, path, status, bytes, duration, reason, trace } = request
-      const fields = { id, method, path, status, bytes, duration, reason }
+      const { id, method, path, status, bytes, duration, reason, caller, trace } = request
+      const fields = { id, method, path, status, bytes, duration, reason, caller }
       // Probes arrive every few seconds; a readiness probe that fails is no failure of a client's request.
       const isProbe = request.operation === 'probe'
       const line = trace ? { ...fields, trace_id: trace.traceId, parent_id: trace.parentId } : fields
@@ -116,6 +121,7 @@ export const logRequests =
         replayed: status === 201 && ctx.res.hasHeader(replayedHeader),
         duration: roundToMicroseconds(end - start),
         reason: state.reason,
+        caller: state.caller,
         trace: parseTrace(ctx.req),
       })
     }

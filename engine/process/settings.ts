@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { editDistance, nearest } from '../descriptor/nearest.js'
 import { defaultDatabaseUrl, publicDatabaseUrl, sqliteUrl, withPasswordFile } from './databaseUrl.js'
+import { isSafeUrl } from './safeUrl.js'
 
 const integer = (min: number, max: number) =>
   z
@@ -28,6 +29,21 @@ const postgresUrls = {
     .transform((given) => given.split(',').filter(Boolean))
     .refine((urls) => urls.every((url) => /^postgres(?:ql)?:\/\/./s.test(url))),
   expected: 'postgres://USER:PASSWORD@HOST:PORT/NAME, or several separated by commas',
+}
+const optionalText = { schema: z.string().transform((given) => given || undefined), expected: 'any text' }
+const secret = {
+  schema: z
+    .string()
+    .refine((given) => given === '' || Buffer.byteLength(given) >= 32)
+    .transform((given) => given || undefined),
+  expected: 'a secret of at least 32 bytes',
+}
+const issuer = {
+  schema: z
+    .string()
+    .refine((given) => given === '' || isSafeUrl(given))
+    .transform((given) => given || undefined),
+  expected: 'an https: address, or an http: one on this machine',
 }
 const readableFile = {
   schema: z.string().refine((path) => path === '' || existsSync(path)),
@@ -61,6 +77,16 @@ const variables = {
   PORT: variable('port to listen on', '3000', port),
   HOST: variable('address to listen on', '127.0.0.1', host),
   API_TOKEN: variable('write token; without one writes are disabled', '', token),
+  API_KEYS_FILE: variable('file with the API keys; `npm run key` adds one', '', readableFile),
+  JWT_ISSUER: variable('issuer whose tokens are accepted, found by OpenID discovery', '', issuer),
+  JWT_SECRET: variable('secret with which tokens are signed (HS256), instead of an issuer', '', secret),
+  JWT_AUDIENCE: variable('audience that tokens must name', '', optionalText),
+  JWT_ROLES_CLAIM: variable('claim of tokens that has the roles, by default roles', '', optionalText),
+  SESSION_SECRET: variable(
+    'secret that seals the sessions of the explorer; by default a new one at each start',
+    '',
+    secret,
+  ),
   DATABASE_URL: variable('database to use', defaultDatabaseUrl, databaseUrl),
   DATABASE_PASSWORD_FILE: variable('PostgreSQL: file with the password, read at each new connection', '', readableFile),
   DATABASE_READ_URL: variable('PostgreSQL: replicas to read from', '', postgresUrls),
@@ -106,7 +132,7 @@ export class SettingsError extends Error {
 
 const publicValue = (name: string, value: string): string => {
   // What should be a path may be the password itself.
-  if (name.includes('PASSWORD')) return '"…"'
+  if (/PASSWORD|SECRET|TOKEN|KEYS|ISSUER/.test(name)) return '"…"'
   return JSON.stringify(name.endsWith('_URL') ? value.split(',').map(publicDatabaseUrl).join() : value)
 }
 
@@ -126,6 +152,12 @@ export const readSettings = (environment: Environment, database = defaultDatabas
   if (String(settings['DATABASE_READ_URL'] ?? '') !== '' && String(settings['DATABASE_URL']).startsWith('sqlite:')) {
     errors.push('DATABASE_READ_URL names replicas of PostgreSQL, but DATABASE_URL is a SQLite database')
   }
+  const [hasIssuer, hasSecret] = [environment['JWT_ISSUER'], environment['JWT_SECRET']].map(Boolean)
+  if (hasIssuer && hasSecret) errors.push('JWT_ISSUER and JWT_SECRET are both set; tokens come from one of the two')
+  if ((hasIssuer || hasSecret) && !environment['JWT_AUDIENCE'])
+    errors.push('JWT_AUDIENCE is missing; it is the audience that tokens must name')
+  if (!hasIssuer && !hasSecret && environment['JWT_AUDIENCE'])
+    errors.push('JWT_AUDIENCE is set, but neither JWT_ISSUER nor JWT_SECRET is')
   if (errors.length > 0) throw new SettingsError(errors.join('\n'))
   const { DATABASE_URL, DATABASE_READ_URL, DATABASE_PASSWORD_FILE: file, ...others } = settings as Settings
   return {

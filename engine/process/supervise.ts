@@ -1,5 +1,6 @@
 /** Runs several worker processes on one port: starts them, replaces those that die, and drains them. */
 import cluster, { type Worker } from 'node:cluster'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { notices } from './log.js'
@@ -35,12 +36,14 @@ export const supervise = async (module: string, settings: Settings, onRestart: (
   // Not process.argv[1]: dist/server.js may start a newer build by now.
   cluster.setupPrimary({ exec: module, args: [] })
 
+  // All workers know the sessions of each.
+  const sessionSecret = settings.SESSION_SECRET ?? randomBytes(32).toString('base64url')
   let isStopping = false
   let listening = 0
   let exitCode = 0
   const fork = (): void => {
     const started = Date.now()
-    const worker = cluster.fork({ PORT: String(port) })
+    const worker = cluster.fork({ PORT: String(port), SESSION_SECRET: sessionSecret })
     worker.once('exit', (code: number | null, signal: string | null) => {
       if (isStopping) {
         if (code !== 0) exitCode = 1

@@ -20,7 +20,14 @@ import {
 export interface WriteBatch {
   readonly writes: readonly { readonly resource: Resource; readonly write: Write }[]
   /** One more write, which is not made because its body is invalid, but looked at for conflicts. */
-  readonly check?: { readonly resource: Resource; readonly values: RowValues; readonly id?: RowId } | undefined
+  readonly check?:
+    | {
+        readonly resource: Resource
+        readonly values: RowValues
+        readonly id?: RowId
+        readonly sent?: readonly string[] | undefined
+      }
+    | undefined
   /** Whether the writes are made to see whether they can be, and undone. */
   readonly isUndone?: boolean
   readonly idempotencyKey?: IdempotencyKey | undefined
@@ -48,6 +55,7 @@ type AnyOutcome<B> = Outcome<B> | ImportOutcome<B> | BatchOutcome<B>
 export const withBuffers = (outcome: AnyOutcome<Cell>): AnyOutcome<Buffer> => {
   if ('operation' in outcome) return { ...outcome, outcome: withBuffers(outcome.outcome) as Outcome }
   if ('body' in outcome) return { ...outcome, body: toBuffer(outcome.body) }
+  if ('whole' in outcome) return { whole: toBuffer(outcome.whole) }
   return 'current' in outcome ? { current: toBuffer(outcome.current) } : outcome
 }
 

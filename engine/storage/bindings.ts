@@ -22,6 +22,12 @@ export interface Statement {
 export const parameter = (knex: Knex, name: string, type?: string): Knex.Raw =>
   knex.raw(type ? `cast(? as ${type})` : '?', [new Binding(name) as unknown as string])
 
+/** A named parameter in the text of SQL, which `sqlTag` binds. */
+export const inText = (name: string, type?: string): string =>
+  type ? `cast(\uE000${name}\uE000 as ${type})` : `\uE000${name}\uE000`
+
+const parameterInText = /\uE000([^\uE000]*)\uE000/g
+
 export const compile = (query: Knex.QueryBuilder | Knex.Raw): Statement => {
   const { sql, bindings } = query.toSQL().toNative()
   const parameters = bindings.map((binding) => {
@@ -55,12 +61,19 @@ export const bind = ({ parameters }: Statement, values: Readonly<Record<string, 
 export const sqlTag = (knex: Knex) => {
   type Fragment = Knex.Raw | string
   const tag = (texts: TemplateStringsArray, ...fragments: readonly Fragment[]): Knex.Raw => {
+    const bindings: unknown[] = []
+    // With a space, because knex takes two question marks for an identifier.
+    const bound = (binding: unknown) => {
+      bindings.push(binding)
+      return '? '
+    }
     const text = texts.map((before, n) => {
       const fragment = fragments[n]
-      // With a space, because knex takes two question marks for an identifier.
-      return before + (typeof fragment === 'string' ? fragment : fragment ? '? ' : '')
+      if (fragment === undefined) return before
+      if (typeof fragment !== 'string') return before + bound(fragment)
+      return before + fragment.replace(parameterInText, (_, name: string) => bound(new Binding(name)))
     })
-    return knex.raw(text.join(''), fragments.filter((fragment) => typeof fragment !== 'string') as never)
+    return knex.raw(text.join(''), bindings as never)
   }
   return Object.assign(tag, {
     join: (fragments: readonly Knex.Raw[], separator: string): Knex.Raw =>

@@ -1,7 +1,7 @@
 /** The query that finds why a row cannot be stored: missing references, taken unique values. */
 import type { Knex } from 'knex'
 import { type Field, idField, type Registry } from '../descriptor/registry.js'
-import { parameter } from './bindings.js'
+import { parameter, sqlTag } from './bindings.js'
 import type { Dialect, Source } from './dialect.js'
 import { resourceAt } from './schema.js'
 import type { Conflict } from './write.js'
@@ -10,20 +10,21 @@ import type { Conflict } from './write.js'
 type Changed = readonly string[] | 'all'
 
 /**
- * The query that returns the conflicts of a write, as JSON objects joined by commas; null is never in conflict. `given` is the value of
- * a field, by default a parameter with its name; `toId` makes an id of a table of it.
+ * The query that returns the conflicts of a write, as JSON objects joined by commas; null is never in conflict. `sources` are the tables
+ * that a field may reference, `given` is the value of a field, by default a parameter with its name; `toId` makes an id of a table of it.
  */
 export const conflictsQuery = (
   { knex, typeOf }: Dialect,
   registry: Registry,
-  sources: (path: string) => Source,
+  sources: (path: string, field: string) => Source,
   { resource, from: own, uniqueKey }: Source,
   changed: Changed = 'all',
   given = (name: string, type?: string): Knex.Raw => parameter(knex, name, type),
   toId = (_: Source, id: Knex.Raw): Knex.Raw => id,
 ): Knex.QueryBuilder => {
   const { fields } = resource
-  const from = (source: string) => knex.fromRaw(`${source} as _source`)
+  const sql = sqlTag(knex)
+  const from = (source: string) => knex.from(sql`${source} as _source` as unknown as string)
   const constant = knex.raw('1')
   const rowId = given('id', typeOf(idField(resource)))
   const isChanged = (name: string) => changed === 'all' || changed.includes(name)
@@ -41,7 +42,7 @@ export const conflictsQuery = (
       checks.push(conflict('unique', name, knex.raw('exists ?', [from(own).select(constant).where('id', rowId)])))
     if (references && isChanged(name)) {
       const id = given(name, typeOf(field))
-      const referenced = sources(resourceAt(registry, references).path)
+      const referenced = sources(resourceAt(registry, references).path, name)
       const target = from(referenced.from).select(constant).where('id', toId(referenced, id))
       checks.push(
         conflict('reference', name, knex.raw('? is not null and not exists ?', [given(name, 'text'), target])),

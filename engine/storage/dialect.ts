@@ -79,16 +79,27 @@ interface Accelerators {
   readonly isProbed?: boolean
 }
 
+/** A condition that rows of a caller satisfy. */
+export interface RowCondition {
+  /** The field, if it compares one with a single value: its index then has the rows in order of id. */
+  readonly field?: string | undefined
+  sql(isIndexed: boolean): string
+}
+
 /** The table of a resource, as SQL whose columns are the fields. */
 export interface Source extends Accelerators {
   readonly resource: Resource
   /** A row as JSON, as a response shows it. Its columns may be those of the alias `_t`. */
   readonly json: string
+  /** The same with the fields that `json` hides from a caller, if it does: for checks. */
+  readonly whole?: string
   /** What follows FROM. */
   readonly from: string
   /** The text of a row that is searched, and about how many bytes the row has. */
   readonly text: Knex.Raw
   readonly size: string
+  /** The rows of it that a caller may read, if not all; `from` has no others, and a list may find them by their index. */
+  readonly rowRule?: RowCondition
   /** A condition that ends a read which takes too long, where the database does not do so itself. */
   readonly inTime?: string
   /** What is bound for an id that is a text; null if the column cannot have it. By default the id itself. */

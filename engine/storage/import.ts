@@ -4,15 +4,19 @@ import { idField, type Registry, type RowId, type RowValues } from '../descripto
 import { inTurns } from '../process/batchPerTick.js'
 import { buildOnce, compile, jsonList, parameter, type Statement, sqlTag, toBuffer } from './bindings.js'
 import { conflictsQuery, parseConflicts } from './conflicts.js'
-import type { Cell, Dialect, Source } from './dialect.js'
+import type { Cell, Dialect, Source, Values } from './dialect.js'
 import type { Query, Walk } from './referencing.js'
+import { rowsWithin } from './restricted.js'
 import { boundValue, escapedName, findField } from './schema.js'
 import {
   type Conflict,
+  type Forbidden,
   findReplay,
+  forbidden,
   type IdempotencyKey,
   type KeyStatements,
   type Refused,
+  type Restriction,
   RowRefused,
   rowTag,
   storeKey,
@@ -50,6 +54,7 @@ export type ImportOutcome<B = Buffer> =
   | { readonly isStale: true }
   | { readonly mismatch: true }
   | { readonly refused: Refused }
+  | Forbidden
 
 /** The statements of an import, with all rows as one value; plain data, which can be sent to a thread. */
 export interface ImportPlan {
@@ -65,8 +70,11 @@ export interface ImportPlan {
     readonly conflicts: Query
     readonly change: Query
   }[]
-  /** Counts the rows with `$ids`, of a table that may be a view; and the ids of rows that are changed. */
+  /** Counts the rows with `$ids`, of a table that may be a view, or has rows that the caller may not read; and the ids of rows that are changed. */
   readonly visible?: Query
+  readonly isRestricted?: boolean
+  /** Counts those of `$ids` that the caller may create or change, if not all. */
+  readonly allowed?: Readonly<Partial<Record<'insert' | 'update', Query | undefined>>>
   readonly changed: readonly RowId[]
   /** The ids of the rows as JSON; null for one that the database assigns. */
   readonly ids: readonly (string | null)[]
@@ -80,6 +88,13 @@ const importBody = ({ ids, counts }: ImportPlan, assigned: readonly string[], mo
   return `{"created":${counts.insert},"updated":${counts.update},"unchanged":${counts.keep},"ids":[${mode === 'dryRun' ? '' : all.join(',')}]}`
 }
 
+/** Whether a query that counts the rows with some ids finds all of them. */
+function* findsAll(query: Query | undefined, ids: readonly RowId[]): Walk<boolean> {
+  if (!query || ids.length === 0) return true
+  const [found] = yield { ...query, values: { ...query.values, $ids: [...ids] } }
+  return Number(found?.[0]) === ids.length
+}
+
 /** Stores the rows of an import within a transaction. */
 export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
   const { key, mode, groups, tags } = plan
@@ -90,6 +105,8 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
     const isSame = ([id, json]: readonly unknown[]) => tags[String(id)] === rowTag(toBuffer(json))
     if (rows.length < Object.keys(tags).length || !rows.every(isSame)) return { isStale: true }
   }
+  const { changed, allowed } = plan
+  if (!(yield* findsAll(allowed?.update, changed))) return forbidden
   const conflicts: RowConflict[] = []
   for (const group of groups)
     for (const [row, found] of yield group.conflicts)
@@ -101,9 +118,11 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
     if (made.length !== rows) throw new RowRefused('a trigger or a rule of the table does not take every row')
     if (isInsert) assigned.push(...made.map(([id]) => String(id)))
   }
-  const [visible] = plan.visible ? yield { ...plan.visible, values: { $ids: [...plan.changed, ...assigned] } } : []
-  if (visible && Number(visible[0]) !== plan.changed.length + assigned.length)
+  if (!(yield* findsAll(allowed?.update, changed)) || !(yield* findsAll(allowed?.insert, assigned))) return forbidden
+  if (!(yield* findsAll(plan.visible, [...changed, ...assigned]))) {
+    if (plan.isRestricted) return forbidden
     throw new RowRefused('a row would not be one of the view')
+  }
   const body = importBody(plan, assigned, mode)
   if (mode === 'dryRun') return { body, replayed: false, isUndone: true }
   yield* storeKey(key, body)
@@ -120,7 +139,10 @@ export const importPlanner = (
   source: Source,
   sources: (path: string) => Source,
   keys: KeyStatements | undefined,
+  restriction?: Restriction,
 ) => {
+  const seen = restriction?.seen ?? source
+  const readable = restriction?.isBlind ? source.from : seen.from
   const { knex } = dialect
   const { resource } = source
   const { kind: idKind } = idField(resource)
@@ -181,17 +203,21 @@ export const importPlanner = (
   const current = () =>
     onceCurrent('', () =>
       compile(
-        sql`select cast(id as text), ${dialect.bytes(source.json)} from ${source.from} as _t where id ${isIn()} order by id${dialect.forUpdate}`,
+        sql`select cast(id as text), ${dialect.bytes(source.json)} from ${seen.from} as _t where id ${isIn()} order by id${dialect.forUpdate}`,
       ),
     )
-  const visible = () =>
-    onceCurrent('visible', () => compile(sql`select count(*) from ${source.from} as _t where id ${isIn()}`))
+  const countIn = (from: string) =>
+    onceCurrent(from, () => compile(sql`select count(*) from ${from} as _t where id ${isIn()}`))
+  const allowed = (kind: 'insert' | 'update', scope: Values): Query | undefined => {
+    const condition = restriction?.rows[kind]
+    return condition && { statement: countIn(rowsWithin(source.from, condition)), values: scope }
+  }
   const bound = (name: string, value: unknown) =>
     boundValue(dialect.columnOf(findField(resource, name)), value ?? null) ?? null
   const boundId = (id: RowId) => (idKind === 'integer' ? BigInt(id) : id)
   const jsonId = (id: RowId) => (idKind === 'integer' ? id : JSON.stringify(id))
 
-  return async ({ rows, mode, idempotencyKey: given }: Import): Promise<ImportPlan> => {
+  return async ({ rows, mode, idempotencyKey: given }: Import, scope: Values): Promise<ImportPlan> => {
     const pause = inTurns()
     const counts = { insert: 0, update: 0, keep: 0 }
     const tags: Record<RowId, string> = {}
@@ -223,15 +249,19 @@ export const importPlanner = (
         return id === null ? null : JSON.stringify(id)
       }),
       groups: [...groups.values()].map(({ isInsert, statements, rows: all }) => {
-        const values = { $rows: `[${all.join(',')}]` }
+        const values = { ...scope, $rows: `[${all.join(',')}]` }
         const { conflicts, change } = statements
         const queries = { conflicts: { statement: conflicts, values }, change: { statement: change, values } }
         return { isInsert, rows: all.length, ...queries }
       }),
       changed: rows.flatMap((row) => (row.kind === 'update' ? [row.id] : [])),
-      ...(resource.existing && { visible: { statement: visible(), values: {} } }),
+      ...((resource.existing || restriction) && { visible: { statement: countIn(readable), values: scope } }),
+      ...(restriction && {
+        isRestricted: true,
+        allowed: { insert: allowed('insert', scope), update: allowed('update', scope) },
+      }),
       ...(Object.keys(tags).length > 0 && {
-        current: { statement: current(), values: { $ids: dialect.bindList(Object.keys(tags).map(boundId)) } },
+        current: { statement: current(), values: { ...scope, $ids: dialect.bindList(Object.keys(tags).map(boundId)) } },
       }),
       ...(key && { key }),
     }

@@ -10,9 +10,9 @@ import {
   type RowId,
   referencesTo,
 } from '../descriptor/registry.js'
-import { compile, parameter, type Statement } from './bindings.js'
-import type { Dialect } from './dialect.js'
-import { boundValue, escapedName, findField } from './schema.js'
+import { compile, parameter, type Statement, sqlTag } from './bindings.js'
+import type { Dialect, Source } from './dialect.js'
+import { boundValue, escapedName, findField, quoted } from './schema.js'
 import type { Referencing } from './write.js'
 
 /** More ids than this are not read: the row itself may be one of them. */
@@ -32,6 +32,8 @@ export interface Referrer {
   /** The ids of the rows that reference one of `$ids`, up to `maxFound`, and their number; those of `$deleted` only if they are to be deleted. */
   readonly find: Statement
   readonly count: Statement
+  /** The number of those rows that the caller may read, if not all. */
+  readonly shown?: Statement
   /** Sets the references of these rows to null, and what an update of them sets. */
   readonly clear?: Statement
   /** Deletes the rows with `$ids`. */
@@ -51,7 +53,9 @@ export const referrersTo = (
   registry: Registry,
   resource: Resource,
   writeSql: WriteSql,
+  seen: (resource: Resource) => Source | undefined = () => undefined,
 ): (() => Referrer[]) => {
+  const sql = sqlTag(knex)
   const { path } = resource
   const statement = (sql: string, ...bindings: Knex.Raw[]) => compile(knex.raw(sql, bindings as never))
 
@@ -68,6 +72,8 @@ export const referrersTo = (
     const where = `where ${column(field)} ${isIn}${others}`
     const stamps = resource.fields.filter(({ onUpdate }) => onUpdate).map(({ name }) => name)
     const stamped = stamps.map((name) => `, ${column(name)} = ${writeSql(resource, name)}`).join('')
+    const source = seen(resource)
+    const shownOthers = onDelete === 'cascade' ? '' : sql` and not (id ${knex.raw(isIn, [deleted])})`
     const clear = `update ${table} set ${column(field)} = null${stamped} ${where}`
     return {
       resource: resource.path,
@@ -76,6 +82,11 @@ export const referrersTo = (
       onDelete,
       find: statement(`select ${column('id')} from ${table} ${where} limit ${maxFound}`, ...given),
       count: statement(`select count(*) from ${table} ${where}`, ...given),
+      ...(source && {
+        shown: compile(
+          sql`select count(*) from ${source.from} as _t where ${quoted(field)} ${knex.raw(isIn, [ids])}${shownOthers}`,
+        ),
+      }),
       ...(onDelete === 'cascade' && {
         remove: statement(`delete from ${table} where ${column('id')} ${isIn}`, own),
       }),
@@ -119,12 +130,18 @@ export interface Referenced {
   readonly changes: readonly Query[]
 }
 
-/** Walks the references to a row; stops after the level with more rows than a delete may concern. */
-export function* findReferencing(referrers: readonly Referrer[], path: string, id: RowId): Walk<Referenced> {
+/** Walks the references to a row; `scope` has the values of the caller's rules. Stops after the level with more rows than a delete may concern. */
+export function* findReferencing(
+  referrers: readonly Referrer[],
+  path: string,
+  id: RowId,
+  scope: Values = {},
+): Walk<Referenced> {
   // By resource, as text, whatever the kind of the id.
   const deleted = new Map([[path, new Set([String(id)])]])
   const changed: typeof deleted = new Map()
   const counts = new Map<Referrer, number>()
+  const shown = new Map<Referrer, number>()
   const idsOf = (resource: string, rows = deleted): Set<string> => {
     const ids = rows.get(resource) ?? new Set()
     rows.set(resource, ids)
@@ -142,7 +159,10 @@ export function* findReferencing(referrers: readonly Referrer[], path: string, i
     const given = values(referrer, ids)
     const found = yield { statement: referrer.find, values: given }
     const [counted] = found.length < maxFound ? [] : yield { statement: referrer.count, values: given }
-    counts.set(referrer, (counts.get(referrer) ?? 0) + Number(counted?.[0] ?? found.length))
+    const number = Number(counted?.[0] ?? found.length)
+    counts.set(referrer, (counts.get(referrer) ?? 0) + number)
+    const [seen] = referrer.shown ? yield { statement: referrer.shown, values: { ...scope, ...given } } : []
+    shown.set(referrer, (shown.get(referrer) ?? 0) + Number(seen?.[0] ?? number))
     return found.map(([one]) => String(one))
   }
 
@@ -163,10 +183,12 @@ export function* findReferencing(referrers: readonly Referrer[], path: string, i
 
   const concerned = referrers.filter((referrer) => counts.get(referrer))
   return {
-    referencing: concerned.map((referrer) => {
-      const { resource, field, onDelete } = referrer
-      return { resource, field, onDelete, count: counts.get(referrer) as number }
-    }),
+    referencing: concerned
+      .map((referrer) => {
+        const { resource, field, onDelete } = referrer
+        return { resource, field, onDelete, count: shown.get(referrer) as number }
+      })
+      .filter(({ count }) => count > 0),
     isPrevented: isTooMany() || concerned.some(({ onDelete }) => onDelete === 'restrict'),
     changes: [
       ...concerned.flatMap((referrer) => {

@@ -1,4 +1,5 @@
 /** The storage interface that the rest of the engine uses, the same for every database. */
+import type { Rights } from '../descriptor/access.js'
 import type { KindSpec } from '../descriptor/kinds.js'
 import type { ListQuery, Position, Selection } from '../descriptor/listQuery.js'
 import {
@@ -56,17 +57,21 @@ export interface Table {
   excerpts(ids: readonly RowId[], fields: readonly string[]): Promise<readonly RowValues[]>
   /** The row with this id, where there is one; its tag is its own. */
   get(id: RowId, caller?: Caller): Promise<CachedBody | undefined>
+  /** The JSON of the row with this id, with the fields that are hidden from the caller: for checks. */
+  whole(id: RowId): Promise<Buffer | undefined>
   /** Whether a write with this idempotency key was made in the last 24 hours. */
   hasKey(key: string): Promise<boolean>
-  /** The conflicts that storing some values would meet, in a new row or in the row with the id. */
-  conflicts(values: RowValues, id?: RowId): Promise<readonly Conflict[]>
+  /** The conflicts that storing some values would meet, in a new row or in the row with the id; `sent` as in a write. */
+  conflicts(values: RowValues, id?: RowId, sent?: readonly string[]): Promise<readonly Conflict[]>
+  /** Whether the caller may change or delete the row with an id. */
+  allows(kind: Write['kind'], id: RowId): Promise<boolean>
   /** What references the row with an id, and whether that prevents a delete. */
   referencing(id: RowId): Promise<Pick<Referenced, 'referencing' | 'isPrevented'>>
   /** Makes the change durably, together with its idempotency key, or says why not. */
   write(write: Write): Promise<Outcome>
   /** Stores many rows durably, all or none. */
   import(rows: Import): Promise<ImportOutcome>
-  /** The rows that have one of these values in a unique field, as JSON. */
+  /** The rows that have one of these values in a unique field, as JSON with the fields that are hidden from the caller: for checks. */
   rowsWith(field: string, values: readonly Value[]): Promise<readonly Buffer[]>
 }
 
@@ -120,10 +125,13 @@ export interface StorageStats {
 }
 
 export interface Storage {
-  /** The table of a resource; its rows have the rows that some of their references name, as the member `expanded`. */
-  table(resource: Resource, expand?: readonly string[]): Table
+  /**
+   * The table of a resource, as a caller with some rights may use it, by default with all; its rows have the rows that some of their
+   * references name, as the member `expanded`.
+   */
+  table(resource: Resource, expand?: readonly string[], rights?: Rights): Table
   /** Makes several writes of any tables durably, all or none. */
-  batch(batch: WriteBatch): Promise<BatchOutcome>
+  batch(batch: WriteBatch, rights?: Rights): Promise<BatchOutcome>
   /**
    * Stores rows that are read in parts in one transaction, which may begin again; returns the outcome of the first part that cannot
    * be stored, if any.

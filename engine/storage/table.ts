@@ -9,22 +9,12 @@ import {
   selectionKey,
 } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
-import {
-  idField,
-  type Registry,
-  type Resource,
-  type RowId,
-  type RowValues,
-  type Value,
-} from '../descriptor/registry.js'
-import type { BatchOutcome, WriteBatch } from './batch.js'
-import { buildOnce, jsonList, toBuffer } from './bindings.js'
-import { changedTables, type TableChecks } from './changedTables.js'
+import { idField, type RowId, type RowValues, type Value } from '../descriptor/registry.js'
+import { jsonList, toBuffer } from './bindings.js'
 import { parseConflicts } from './conflicts.js'
 import { toCsv } from './csv.js'
 import type { Cell, Dialect, Purpose, Runner, Source, TableState, Values } from './dialect.js'
-import { expandedRunner, expandedSource } from './expanded.js'
-import { type Import, type ImportPlanner, importPlanner } from './import.js'
+import type { ImportPlanner } from './import.js'
 import {
   clampedInteger,
   type Driver,
@@ -34,17 +24,16 @@ import {
   type Plan,
   planRead,
   type ReadStatements,
-  readStatements,
 } from './list.js'
 import { largePageBody, maxIds, type Part, partBytes, rowsInParts } from './parts.js'
 import { runInTurn } from './referencing.js'
 import type { ResponseCache } from './responseCache.js'
-import { boundValue, findField, readValue, resourceAt } from './schema.js'
+import { boundValue, findField, readValue } from './schema.js'
 import { singleFlight } from './singleFlight.js'
 import type { CachedBody, Caller, Table } from './storage.js'
 import { summaryBody, summaryKey } from './summary.js'
 import { elapsed, type Trace } from './trace.js'
-import { rowTag, type WriteOptions, type WritePlanner, writePlanner } from './write.js'
+import { rowTag, type WritePlanner } from './write.js'
 
 const pageHead = '{"data":['
 
@@ -68,21 +57,27 @@ type Versioned = CachedBody & { readonly version: string }
 /** A page; of one that is too large to be read at once the ids of its rows, and the JSON after them. */
 type Page = Versioned | { readonly ids: readonly string[]; readonly tail: string; readonly next: Position | undefined }
 
-const resourceTable = (
+export const resourceTable = (
   dialect: Dialect,
   source: Source,
   statements: ReadStatements,
   runner: Runner,
   writes: WritePlanner,
   planImport: ImportPlanner,
-  { cache, trace }: Pick<Tables, 'cache' | 'trace'>,
+  { cache, trace }: { readonly cache: ResponseCache; readonly trace?: Trace | undefined },
+  /** What the rules of a caller bind, if it does not see everything. */
+  scope: Values = {},
+  isPrivate = false,
 ): Table => {
   const { resource } = source
   const { path } = resource
   const names = resource.fields.map(({ name }) => name)
   const jsonNames = resource.fields.filter(({ kind }) => kind === 'json').map(({ name }) => name)
   // The same rows in another shape are a different response.
-  const shape = createHash('sha256').update(source.json).digest('hex').slice(0, 8)
+  const shape = createHash('sha256')
+    .update(isPrivate ? `${source.json} ${source.from} ${jsonList(Object.entries(scope))}` : source.json)
+    .digest('hex')
+    .slice(0, isPrivate ? 32 : 8)
   const share = singleFlight<Page>()
   const isIndexed = (text: string) => source.candidates?.(text) !== undefined
   const column = (name: string) => dialect.columnOf(findField(resource, name))
@@ -98,6 +93,8 @@ const resourceTable = (
     found === null
       ? { version: '', tag: rowTag(body), body }
       : { version: String(found), tag: tagOf(String(found)), body }
+  /** A body with the tag that its client gets: a version would tell about rows that the client may not read. */
+  const shown = <B extends CachedBody>(found: B): B => (isPrivate ? { ...found, ...withOwnTag(found.body) } : found)
 
   const boundOperand = ({ field, operator, value }: Condition): unknown => {
     if (operatorOf(operator).operand === 'boolean') return value
@@ -230,10 +227,10 @@ const resourceTable = (
     async list(query, caller) {
       const key = `${shape}${path}?${listKey(query)}`
       const entry = await cached('list', key)
-      if (entry) return entry
+      if (entry) return shown(entry)
       const plan = planRead(query, isIndexed)
       const { strategy, where } = plan
-      if (strategy === 'nothing') return versioned(await version(), emptyPage(query.page))
+      if (strategy === 'nothing') return shown(versioned(await version(), emptyPage(query.page)))
       const filters = where.map(({ field }) => field)
       const page = await timed('list', { cache: runner.version ? 'miss' : 'none', plan: strategy, filters }, () =>
         shared(key, caller, () => readPage(plan, query.page, caller)),
@@ -243,7 +240,7 @@ const resourceTable = (
         return { body: largePageBody([pageHead, page.tail], rows), next: page.next }
       }
       if (runner.version) cache.storeOnSecondRequest(key, page)
-      return page
+      return shown(page)
     },
     async *stream(selection, caller, format) {
       const plan = planRead(selection, isIndexed)
@@ -268,11 +265,11 @@ const resourceTable = (
       // No id of a row and no query of a list can make the same key.
       const key = `${shape}${path}&${limit}&${maxRows ?? ''}&${summaryKey(query)}&${selectionKey(selection)}`
       const entry = await cached('summary', key)
-      if (entry) return entry
+      if (entry) return shown(entry)
       const plan = planRead(selection, isIndexed)
       const { strategy } = plan
       const body = (rows: readonly (readonly Cell[])[]) => summaryBody(dialect, resource, query, rows)
-      if (strategy === 'nothing') return versioned(await version(), body([]))
+      if (strategy === 'nothing') return shown(versioned(await version(), body([])))
       const read = async () => {
         const driver = await chooseDriver(plan)
         const values = { ...boundValues(plan), limit, rows: maxRows }
@@ -284,7 +281,7 @@ const resourceTable = (
       }
       const found = await timed('summary', { plan: strategy }, () => shared(key, caller, read))
       if (runner.version) cache.storeOnSecondRequest(key, found)
-      return found
+      return shown(found)
     },
     async excerpts(ids, fields) {
       const rows = await runner.read(
@@ -309,105 +306,37 @@ const resourceTable = (
       if (row[0] !== null) cache.storeOnSecondRequest(key, { tag: tagOf(String(row[0])), body })
       return withOwnTag(body)
     },
+    async whole(id) {
+      const [row] = await runner.read(
+        statements.rowsWith('id'),
+        { $rows: jsonList([[boundId(id)]]) },
+        { isShort: true },
+      )
+      return row && toBuffer(row[0])
+    },
     async hasKey(key) {
       const { find } = writes.keys ?? {}
       return find !== undefined && (await runner.read(find, { $key: key }, { isShort: true })).length > 0
     },
-    async conflicts(values, id) {
-      const query = writes.conflicts(values, id)
+    async conflicts(values, id, sent) {
+      const query = writes.conflicts(values, id, scope, sent)
       const [found] = await runner.read(query.statement, query.values, { isShort: true })
       return parseConflicts(found?.[0])
     },
-    referencing: (id) => runInTurn(writes.referencing(id), ({ statement, values }) => runner.read(statement, values)),
-    write: (write) => timed(write.kind, {}, () => runner.write(writes.plan(write))),
-    import: (rows) => timed('import', { rows: rows.rows.length }, async () => runner.import(await planImport(rows))),
+    async allows(kind, id) {
+      const query = writes.allowed(kind, scope)
+      if (!query) return true
+      return (await runner.read(query.statement, { ...query.values, id: boundId(id) }, { isShort: true })).length > 0
+    },
+    referencing: (id) =>
+      runInTurn(writes.referencing(id, scope), ({ statement, values }) => runner.read(statement, values)),
+    write: (write) => timed(write.kind, {}, () => runner.write(writes.plan(write, scope))),
+    import: (rows) =>
+      timed('import', { rows: rows.rows.length }, async () => runner.import(await planImport(rows, scope))),
     async rowsWith(field, values) {
       const bindings = { $rows: jsonList(values.map((value) => [bound(field, value)])) }
       const rows = await runner.read(statements.rowsWith(field), bindings)
       return rows.map(([json]) => toBuffer(json))
     },
-  }
-}
-
-/** What a database provides for the tables of a registry. */
-interface Tables {
-  readonly dialect: Dialect
-  source(resource: Resource): Source
-  runner(resource: Resource): Runner
-  writeOptions(resource: Resource): Omit<WriteOptions, 'read'>
-  readonly checks: TableChecks
-  readonly cache: ResponseCache
-  readonly warn: (message: string) => void
-  readonly trace?: Trace | undefined
-}
-
-export const resourceTables = (registry: Registry, database: Tables) => {
-  const { dialect } = database
-  const changed = changedTables(registry, database.checks, database.warn)
-  const sources = new Map(registry.map((resource) => [resource.path, database.source(resource)]))
-  const sourceAt = (path: string) => sources.get(path) as Source
-  const tables = new Map(
-    registry.map((resource) => {
-      const source = sourceAt(resource.path)
-      const statements = readStatements(dialect, source)
-      const unwatched = database.runner(resource)
-      const check = () => unwatched.read(statements.row, { id: null })
-      const runner = changed.watch(resource, unwatched, check)
-      const writes = writePlanner(dialect, registry, source, sourceAt, {
-        read: statements.row,
-        ...database.writeOptions(resource),
-      })
-      const planImport = importPlanner(dialect, registry, source, sourceAt, writes.keys)
-      const table = resourceTable(dialect, source, statements, runner, writes, planImport, database)
-      const count = async () => Number((await runner.read(statements.count, {}, { isShort: true }))[0]?.[0])
-      return [resource, { table, count, runner, unwatched, check, writes, planImport }]
-    }),
-  )
-  const tableOf = (resource: Resource) => {
-    const found = tables.get(resource)
-    if (found === undefined) throw new TypeError(`${resource.path} is not of this registry`)
-    return found
-  }
-  const expandedTable = (resource: Resource, references: readonly string[]): Table => {
-    const targets = references.map((name) => resourceAt(registry, String(findField(resource, name).references)))
-    const expansions = references.map((name, n) => ({
-      field: findField(resource, name),
-      target: sourceAt((targets[n] as Resource).path),
-    }))
-    const source = expandedSource(dialect, sourceAt(resource.path), expansions)
-    const { unwatched, check, writes, planImport } = tableOf(resource)
-    const others = targets.map((target) => tableOf(target).unwatched)
-    const runner = changed.watch(
-      resource,
-      expandedRunner(unwatched, others, sourceAt(resource.path), expansions),
-      check,
-      targets,
-    )
-    return resourceTable(dialect, source, readStatements(dialect, source), runner, writes, planImport, database)
-  }
-  const keep = buildOnce<Table>()
-  const managed = registry.find(({ existing }) => !existing) ?? (registry[0] as Resource)
-  return {
-    table(resource: Resource, expand: readonly string[] = []): Table {
-      if (expand.length === 0) return tableOf(resource).table
-      return keep(`${resource.path} ${expand}`, () => expandedTable(resource, expand))
-    },
-    async batch({ writes, check, isUndone = false, idempotencyKey: given }: WriteBatch): Promise<BatchOutcome> {
-      const { runner, writes: planner } = tableOf(writes[0]?.resource ?? managed)
-      const { keys } = planner
-      return runner.batch({
-        kind: 'batch',
-        isUndone,
-        writes: writes.map(({ resource, write }) => tableOf(resource).writes.plan(write)),
-        check: check && tableOf(check.resource).writes.conflicts(check.values, check.id),
-        ...(given && keys && { key: { given, statements: keys } }),
-      })
-    },
-    planImport: (resource: Resource, rows: Import) => tableOf(resource).planImport(rows),
-    async counts(): Promise<ReadonlyMap<Resource, number>> {
-      const counted = [...tables].map(async ([resource, { count }]) => [resource, await count()] as const)
-      return new Map(await Promise.all(counted))
-    },
-    changed: changed.names,
   }
 }

@@ -4,8 +4,9 @@ import type { OnDelete } from '../descriptor/fields.js'
 import { idField, type Registry, type RowId, type RowValues } from '../descriptor/registry.js'
 import { buildOnce, compile, parameter, type Statement, sqlTag, toBuffer } from './bindings.js'
 import { conflictsQuery, parseConflicts } from './conflicts.js'
-import type { Cell, Dialect, Source } from './dialect.js'
+import type { Cell, Dialect, RowCondition, Source, Values } from './dialect.js'
 import { findReferencing, type Query, type Referrer, referrersTo, type Walk } from './referencing.js'
+import { rowsWithin } from './restricted.js'
 import { boundValue, escapedName, findField, quoted } from './schema.js'
 
 /** For 24 hours, a write with the same key and digest changes nothing and has the outcome of the first one. */
@@ -26,9 +27,18 @@ interface Existing extends Common {
 }
 
 export type Write =
-  | ({ readonly kind: 'insert'; readonly values: RowValues } & Common)
-  /** `stamps` are the values that are set only if one of `values` changes the row. */
-  | ({ readonly kind: 'update'; readonly values: RowValues; readonly stamps: RowValues } & Existing)
+  /** `sent` are the fields that the client sent; by default all. */
+  | ({ readonly kind: 'insert'; readonly values: RowValues; readonly sent?: readonly string[] } & Common)
+  /**
+   * `stamps` are the values that are set only if one of `values` changes the row; `unchanged` is the tag that the row must have with
+   * the fields that are hidden from the caller.
+   */
+  | ({
+      readonly kind: 'update'
+      readonly values: RowValues
+      readonly stamps: RowValues
+      readonly unchanged?: string | undefined
+    } & Existing)
   | ({ readonly kind: 'delete' } & Existing)
 
 /** Why a row cannot be stored: its reference names no row, or its unique value is taken. */
@@ -64,8 +74,19 @@ export type Outcome<B = Buffer> =
   | { readonly isMissing: true }
   /** The row has another tag; its JSON as it is. */
   | { readonly current: B }
+  /** The row has changed since its rules were asked; its JSON with all fields. */
+  | { readonly whole: B }
   /** Rows with `restrict` prevent the delete, or there are too many others. */
   | { readonly referencing: readonly Referencing[] }
+  /** The caller may read the row, but not change it, or not to what it would be. */
+  | Forbidden
+
+export interface Forbidden {
+  readonly isForbidden: true
+  readonly isUndone: true
+}
+
+export const forbidden: Forbidden = { isForbidden: true, isUndone: true }
 
 /** The tag of a row: a digest of its JSON, so that it changes with this row alone. */
 export const rowTag = (body: Uint8Array): string => createHash('sha256').update(body).digest('base64url').slice(0, 22)
@@ -86,14 +107,21 @@ export interface WritePlan {
   readonly path: string
   readonly id?: RowId
   readonly ifMatch?: readonly string[] | undefined
-  /** Returns the JSON of the row, and whether the write would change it. */
+  readonly unchanged?: string | undefined
+  /** Returns the JSON of the row, whether the write would change it, and its JSON with the fields that the caller does not see. */
   readonly current?: Query
+  /** Finds `$id` if it is one of the rows that the caller may write. */
+  readonly allowed?: Query | undefined
   readonly conflicts?: Query
   /** An insert returns the id of the row. */
   readonly change: Query
   /** Reads `$id` after the change: triggers of other programs may have changed it too. */
-  readonly read: Statement
+  readonly read: Query
+  /** Whether a row that cannot be read afterwards is one that the caller may not read. */
+  readonly isRestricted?: boolean
   readonly referrers?: readonly Referrer[]
+  /** The values of the caller's rules. */
+  readonly scope?: Values
   readonly beforeDelete?: readonly Statement[]
   readonly key?: { readonly given: IdempotencyKey; readonly statements: KeyStatements }
   /** Does everything that a create needs; see `createdBy`. */
@@ -145,6 +173,11 @@ export function* storeKey(key: WritePlan['key'], body: Cell): Walk<void> {
   yield { statement: store, values: { $key: key.given.key, $digest: key.given.digest, body } }
 }
 
+function* isAllowed({ allowed }: WritePlan, id: Cell): Walk<boolean> {
+  if (!allowed) return true
+  return (yield { ...allowed, values: { ...allowed.values, id } }).length > 0
+}
+
 /** Makes a write within a transaction; throws if the database refuses it. */
 export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   const { kind, id: given, ifMatch, key } = plan
@@ -157,14 +190,16 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   const replay = yield* findReplay(key)
   if (replay) return replay
   if (plan.current && !current) return { isMissing: true }
-  const [before = null, isChanged = 1] = (current ?? []) as Cell[]
+  const [before = null, isChanged = 1, whole = before] = (current ?? []) as Cell[]
+  if (given !== undefined && !(yield* isAllowed(plan, given))) return forbidden
   if (ifMatch && !ifMatch.includes(rowTag(toBuffer(before)))) return { current: before }
+  if (plan.unchanged !== undefined && plan.unchanged !== rowTag(toBuffer(whole))) return { whole }
   const [conflicting] = plan.conflicts ? yield plan.conflicts : []
   if (conflicting?.[0]) return { conflicts: parseConflicts(conflicting[0]) }
   if (plan.referrers && given !== undefined) {
     for (const statement of plan.beforeDelete ?? []) yield { statement, values: {} }
     // Before the cascades of a delete, which would be made and undone.
-    const { referencing, isPrevented, changes } = yield* findReferencing(plan.referrers, plan.path, given)
+    const { referencing, isPrevented, changes } = yield* findReferencing(plan.referrers, plan.path, given, plan.scope)
     if (isPrevented) return { referencing }
     for (const query of changes) yield query
   }
@@ -173,8 +208,10 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
     const [made] = yield plan.change
     id ??= made?.[0] as Cell
     if (kind !== 'delete') {
-      const [row] = yield { statement: plan.read, values: { id } }
+      const [row] = yield { ...plan.read, values: { ...plan.read.values, id } }
+      if (!row && plan.isRestricted) return forbidden
       if (!row) throw new RowRefused('the row would not be one of the view')
+      if (!(yield* isAllowed(plan, id as Cell))) return forbidden
       body = row[1] as Cell
     }
   }
@@ -190,10 +227,20 @@ export interface AssignedId {
 export const isAssignedId = (value: unknown): value is AssignedId =>
   typeof value === 'object' && value !== null && '$operation' in value
 
+/** What a caller may write: the rows that it sees, those that each write is allowed for, and those that it may reference. */
+export interface Restriction {
+  readonly seen: Source
+  /** Whether it may read no row at all: it then gets the id of a row that it creates. */
+  readonly isBlind: boolean
+  readonly rows: Readonly<Partial<Record<Write['kind'], RowCondition | undefined>>>
+  readonly sources: (path: string) => Source
+}
+
 export interface WriteOptions {
   readonly keys?: KeyStatements | undefined
   /** Reads `$id`; its second column is the JSON. */
   readonly read: Statement
+  readonly restriction?: Restriction | undefined
   /** Whether a delete locks its row although it compares nothing, which needs the right to update. */
   readonly isDeleteLocked?: boolean
   readonly beforeDelete?: readonly Statement[] | undefined
@@ -207,10 +254,11 @@ export const writePlanner = (
   registry: Registry,
   source: Source,
   sources: (path: string) => Source,
-  { keys, read, isDeleteLocked, beforeDelete, create }: WriteOptions,
+  { keys, read, isDeleteLocked, beforeDelete, create, restriction }: WriteOptions,
 ) => {
   const { knex } = dialect
-  const { resource, from } = source
+  const { resource } = source
+  const { seen = source, rows = {} } = restriction ?? {}
   const { path } = resource
   const sql = sqlTag(knex)
   const table = escapedName(resource.table)
@@ -218,20 +266,49 @@ export const writePlanner = (
   const named = (name: string, type?: string) => parameter(knex, name, type)
   const rowId = named('id', dialect.typeOf(idField(resource)))
   const written = (name: string) => knex.raw(source.write(name), [named(name)])
-  const json = dialect.bytes(source.json)
+  const json = dialect.bytes(seen.json)
+  // The rules between fields are asked for all of them.
+  const whole = seen.json === source.json ? '' : `, ${dialect.bytes(source.json)}`
   // The database sets a managed field without a value.
   const inserted = resource.fields.filter(({ managed }) => managed !== true).map(({ name }) => name)
   const values =
     inserted.length > 0
       ? sql`(${inserted.map(column).join(', ')}) values (${sql.join(inserted.map(written), ', ')})`
       : 'default values'
-  const conflicts = compile(conflictsQuery(dialect, registry, sources, source))
+  /** The rows that the fields of a write may reference: a caller does not learn about others, but it does not choose defaults. */
+  const referenced = (names: readonly string[]) => (path: string, field: string) =>
+    restriction && names.includes(field) ? restriction.sources(path) : sources(path)
+  const allNames = resource.fields.map(({ name }) => name)
+  const onceConflicts = buildOnce<Statement>()
+  const conflictsOf = (sent: readonly string[] = allNames) => {
+    const names = resource.fields
+      .filter(({ name, references }) => references && sent.includes(name))
+      .map(({ name }) => name)
+    return onceConflicts(`${names}`, () => compile(conflictsQuery(dialect, registry, referenced(names), source)))
+  }
   const insert = compile(sql`insert into ${table} ${values} returning ${column('id')}`)
   const remove = compile(sql`delete from ${table} where ${column('id')} = ${rowId}`)
   const current = (lock: string, isChanged: ReturnType<typeof sql> | string = '1') =>
-    compile(sql`select ${json}, ${isChanged} from ${from} as _t where id = ${rowId}${lock}`)
+    compile(sql`select ${json}, ${isChanged}${whole} from ${seen.from} as _t where id = ${rowId}${lock}`)
   const [unlocked, locked] = [current(''), current(dialect.forUpdate)]
-  const referrers = referrersTo(dialect, registry, resource, (target, field) => sources(target.path).write(field))
+  const referrers = referrersTo(
+    dialect,
+    registry,
+    resource,
+    (target, field) => sources(target.path).write(field),
+    restriction &&
+      (({ path: other }) => (restriction.sources(other) === sources(other) ? undefined : restriction.sources(other))),
+  )
+  const onceAllowed = buildOnce<Statement>()
+  const allowed = (kind: Write['kind'], values: Values): Query | undefined => {
+    const condition = rows[kind]
+    if (!condition) return undefined
+    const within = rowsWithin(source.from, condition)
+    return {
+      statement: onceAllowed(kind, () => compile(sql`select 1 from ${within} as _t where id = ${rowId}`)),
+      values,
+    }
+  }
 
   const once = buildOnce<Readonly<Record<'current' | 'conflicts' | 'change', Statement>>>()
   const update = (names: readonly string[], stamps: readonly string[]) =>
@@ -252,7 +329,7 @@ export const writePlanner = (
       const set = changed.length > 0 ? sql.join(changed, ', ') : `${column('id')} = ${column('id')}`
       return {
         current: current(dialect.forUpdate, isChanged),
-        conflicts: compile(conflictsQuery(dialect, registry, sources, source, names)),
+        conflicts: compile(conflictsQuery(dialect, registry, referenced(names), source, names)),
         change: compile(sql`update ${table} set ${set} where ${column('id')} = ${rowId}`),
       }
     })
@@ -266,22 +343,33 @@ export const writePlanner = (
 
   return {
     keys,
-    /** The query of the conflicts that some values would meet, in a new row or in the row with the id. */
-    conflicts: (given: RowValues, id?: RowId): Query => ({
-      statement: id === undefined ? conflicts : update(Object.keys(given), []).conflicts,
-      values: { ...bound(given), id },
+    /** Whether a row is one that may be written; always if there is no query. */
+    allowed,
+    /**
+     * The query of the conflicts that some values would meet, in a new row or in the row with the id; `scope` has the values of the
+     * caller's rules.
+     */
+    conflicts: (given: RowValues, id: RowId | undefined, scope: Values, sent?: readonly string[]): Query => ({
+      statement: id === undefined ? conflictsOf(sent) : update(Object.keys(given), []).conflicts,
+      values: { ...scope, ...bound(given), id },
     }),
-    referencing: (id: RowId) => findReferencing(referrers(), path, id),
-    plan(write: Write): WritePlan {
+    referencing: (id: RowId, scope: Values) => findReferencing(referrers(), path, id, scope),
+    plan(write: Write, scope: Values): WritePlan {
       const { kind, idempotencyKey: given } = write
       const key = given && keys && { given, statements: keys }
-      const common = { kind, path, read, ...(key && { key }) }
+      const common = {
+        kind,
+        path,
+        read: { statement: read, values: scope },
+        ...(restriction && { isRestricted: true, allowed: allowed(kind, scope) }),
+        ...(key && { key }),
+      }
       if (write.kind === 'insert') {
         const stored = bound(write.values)
         const all = { ...stored, ...(given && { $key: given.key, $digest: given.digest }) }
         return {
           ...common,
-          conflicts: { statement: conflicts, values: stored },
+          conflicts: { statement: conflictsOf(write.sent), values: { ...scope, ...stored } },
           change: { statement: insert, values: stored },
           ...(create && { create: { statement: given ? create.withKey : create.plain, values: all } }),
         }
@@ -292,17 +380,19 @@ export const writePlanner = (
           ...common,
           id,
           ifMatch,
-          current: { statement: isDeleteLocked || ifMatch ? locked : unlocked, values: { id } },
+          current: { statement: isDeleteLocked || ifMatch ? locked : unlocked, values: { ...scope, id } },
           referrers: referrers(),
+          scope,
           change: { statement: remove, values: { id } },
           ...(beforeDelete && { beforeDelete }),
         }
       const statements = update(Object.keys(write.values), Object.keys(write.stamps))
-      const all = { ...bound({ ...write.values, ...write.stamps }), id }
+      const all = { ...scope, ...bound({ ...write.values, ...write.stamps }), id }
       return {
         ...common,
         id,
         ifMatch,
+        unchanged: write.unchanged,
         current: { statement: statements.current, values: all },
         conflicts: { statement: statements.conflicts, values: all },
         change: { statement: statements.change, values: all },

@@ -8,7 +8,18 @@ import { rules } from '../../cli/contract/rules.js'
 import { createDocuments } from '../../engine/contract/documents.js'
 import { deriveOperations } from '../../engine/contract/operations.js'
 import type { Descriptor } from '../../engine/descriptor/define.js'
-import { boolean, date, decimal, integer, now, number, text, timestamp, today } from '../../engine/descriptor/index.js'
+import {
+  boolean,
+  claim,
+  date,
+  decimal,
+  integer,
+  now,
+  number,
+  text,
+  timestamp,
+  today,
+} from '../../engine/descriptor/index.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { product } from '../../product.js'
 
@@ -99,6 +110,24 @@ const changes: [change: (before: Descriptors) => Descriptors, ...expected: strin
     ...['Book', 'BookCollection', 'BookCreate'].map((name) => `schema-renamed schema ${name}: generated clients`),
   ],
   [books({ plural: 'Library books' }), 'operation-renamed GET /v1/books: generated clients'],
+  [
+    books({ access: { read: 'staff', create: ['staff', { status: claim('status') }] } }),
+    ...['GET /v1/books', 'GET /v1/books/{item_id}'].flatMap((operation) => [
+      `access-lost ${operation}: readers`,
+      `access-gained ${operation}`,
+    ]),
+    'status-added response 401',
+    'status-added response 403',
+    'access-gained POST /v1/books',
+    'access-gained POST /v1/books',
+  ],
+  [
+    fields({ subtitle: text({ readBy: ['staff'] }) }),
+    'field-hidden Book.subtitle: readers',
+    'field-hidden BookCreate.subtitle: writers',
+    // A key that is not the write token.
+    'status-added response 403',
+  ],
   [books({ area: 'Loans' }), ...operations.map((operation) => `tag-changed ${operation}`)],
   [fields({ language: text() }), 'field-added Book.language', 'field-added BookCreate.language'],
   [
@@ -290,6 +319,18 @@ const ruled: Record<'stricter' | 'looser' | 'other', [rule: string, before: Spec
     ['reference-changed', integer({ references: 'books' }), integer({ references: 'authors' })],
   ],
 }
+test('a field that more roles see, or everybody', () => {
+  const found = (from: Spec, to: Spec) => structural(compare(withField(from), withField(to)))
+  assert.equal(found(text({ readBy: ['a'] }), text({ readBy: ['a', 'b'] })), [
+    'field-shown Book.extra',
+    'field-shown BookCreate.extra',
+  ])
+  assert.ok(found(text({ readBy: ['a'] }), text()).includes('field-shown Book.extra'))
+  assert.ok(
+    found(text({ readBy: ['a', 'b'] }), text({ readBy: ['b', 'c'] })).includes('field-hidden Book.extra: readers'),
+  )
+})
+
 for (const [how, pairs] of Object.entries(ruled)) {
   for (const [rule, from, to] of pairs) {
     test(`${how}: ${rule}, ${JSON.stringify(from)} to ${JSON.stringify(to)}`, () => {

@@ -43,7 +43,7 @@ const tableNames =
 
 const kinds = 'text(), integer(), number(), boolean(), date(), timestamp(), uuid(), decimal(), json()'
 const optionList =
-  'about, label, example, default, managed, onUpdate, redacted, column, renamedFrom, filter, range, sort'
+  'about, label, example, default, managed, onUpdate, redacted, readBy, column, renamedFrom, filter, range, sort'
 const throwing = (thrown: unknown) => () => {
   throw thrown
 }

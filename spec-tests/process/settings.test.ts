@@ -11,6 +11,12 @@ test('settings have their defaults', () => {
     PORT: 3000,
     HOST: '127.0.0.1',
     API_TOKEN: undefined,
+    API_KEYS_FILE: '',
+    JWT_ISSUER: undefined,
+    JWT_SECRET: undefined,
+    JWT_AUDIENCE: undefined,
+    JWT_ROLES_CLAIM: undefined,
+    SESSION_SECRET: undefined,
     DATABASE_URL: 'sqlite:data/registry.sqlite',
     DATABASE_PASSWORD_FILE: '',
     DATABASE_READ_URL: [],
@@ -34,6 +40,33 @@ test('settings have their defaults', () => {
   })
   assert.is(readSettings({ API_TOKEN: ' \t' }).API_TOKEN, undefined)
   assert.is(readSettings({ API_TOKEN: ' secret ' }).API_TOKEN, 'secret')
+})
+
+test('settings of tokens need each other, and no secret is printed', () => {
+  const secret = 'sesame-'.repeat(6)
+  const refused = (environment: Record<string, string>, message: RegExp) => {
+    try {
+      readSettings(environment)
+    } catch (error) {
+      const { message: found } = error as Error
+      assert.match(found, message)
+      assert.not.match(found, /sesame/)
+      return
+    }
+    assert.unreachable()
+  }
+  refused({ JWT_SECRET: secret }, /JWT_AUDIENCE is missing/)
+  refused({ JWT_SECRET: secret, JWT_ISSUER: 'https://id.example', JWT_AUDIENCE: 'x' }, /both set/)
+  refused({ JWT_AUDIENCE: 'x' }, /neither/)
+  refused(
+    { JWT_SECRET: 'sesame', JWT_AUDIENCE: 'x' },
+    /JWT_SECRET is "…", but it must be a secret of at least 32 bytes/,
+  )
+  refused({ SESSION_SECRET: 'sesame' }, /SESSION_SECRET/)
+  refused({ JWT_ISSUER: 'http://sesame.example', JWT_AUDIENCE: 'x' }, /JWT_ISSUER is "…".*https:/)
+  refused({ API_KEYS_FILE: '/sesame/missing' }, /API_KEYS_FILE is "…"/)
+  for (const issuer of ['https://id.example/realms/a', 'http://127.0.0.1:8080', 'http://localhost:1/x'])
+    assert.is(readSettings({ JWT_ISSUER: issuer, JWT_AUDIENCE: 'x' }).JWT_ISSUER, issuer)
 })
 
 test('all invalid settings are reported at once, with the accepted values', () => {

@@ -49,7 +49,7 @@ threads('a commit has one long write at most, so that short ones wait for no sec
       kind: 'insert',
       path: 'things',
       change: { statement, values: { name: text } },
-      read: statement,
+      read: { statement, values: {} },
     })
   const long = ['long1', 'long2', 'long3'].map((text) => text.padEnd(1_000_000))
   await Promise.all([...long, 'new 1', 'new 2'].map(write))

@@ -6,6 +6,7 @@ import { type Logger, pino } from 'pino'
 import { basePath } from '../../engine/contract/service.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { createApp } from '../../engine/http/app.js'
+import type { Credentials } from '../../engine/http/callers.js'
 import { listen } from '../../engine/http/listen.js'
 import type { OnRequest } from '../../engine/http/requestLog.js'
 import { openStorage } from '../../engine/storage/open.js'
@@ -127,6 +128,8 @@ export const startService = async (
     readTimeoutMs?: number
     maxDownloads?: number
     batch?: boolean
+    credentials?: Credentials
+    sessionSecret?: string
     middleware?: readonly Middleware[]
     onRequest?: OnRequest
     logger?: Logger
@@ -150,6 +153,8 @@ export const startService = async (
     registry: served,
     storage,
     token: 'token' in settings ? settings.token : token,
+    credentials: settings.credentials,
+    sessionSecret: settings.sessionSecret,
     explorer: settings.explorer ?? false,
     maxDownloads: settings.maxDownloads,
     middleware,

@@ -7,7 +7,7 @@ import { runInTurn } from '../referencing.js'
 import { ResponseCache } from '../responseCache.js'
 import { literal } from '../schema.js'
 import type { Storage } from '../storage.js'
-import { resourceTables } from '../table.js'
+import { resourceTables } from '../tables.js'
 import { withTimeout } from './attempts.js'
 import { columnType, isCompatible, kindOfType } from './catalogue.js'
 import { connectionsTo } from './connections.js'
@@ -17,7 +17,7 @@ import { openReplicas } from './replicas.js'
 import { hasRight, writeRights } from './rights.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { managedRunner, unmanagedRunner } from './runner.js'
-import { hasSequence } from './schema.js'
+import { hasSequence, rowJson } from './schema.js'
 import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
 import { advanceSequence, createStatements, inSequence, keyStatements } from './writes.js'
@@ -65,6 +65,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const { table, batch, planImport, counts, changed } = resourceTables(registry, {
     dialect,
     source: ({ path }) => sourceAt(path),
+    json: rowJson,
     runner: (resource) =>
       isPlain(resource)
         ? unmanagedRunner(connections, reads, resource, unmanagedTables.get(resource), options.pool)

@@ -7,7 +7,7 @@ import type { StorageOptions } from '../options.js'
 import { runAtOnce } from '../referencing.js'
 import { ResponseCache } from '../responseCache.js'
 import type { Storage } from '../storage.js'
-import { resourceTables } from '../table.js'
+import { resourceTables } from '../tables.js'
 import { readCatalogue, tableChecks } from './catalogue.js'
 import { keyStatements, managedSource, sqliteDialect, unmanagedSource } from './dialect.js'
 import { fileIdentity, inMemory, isReadOnly, type OpenedFile, refuseMoved } from './file.js'
@@ -15,6 +15,7 @@ import { reader } from './reader.js'
 import { createReaders } from './readers.js'
 import { insertRows, readRows } from './rows.js'
 import { commitCounter, runnerFor } from './runner.js'
+import { rowJson } from './schema.js'
 import { readLockTimeout, setUp, startTimeout } from './setUp.js'
 import { type Executor, inPlace, workerThread } from './worker.js'
 import { writeQueue } from './writeQueue.js'
@@ -65,6 +66,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     dialect: sqliteDialect,
     source: (resource) =>
       resource.existing ? unmanagedSource(resource, readCatalogue(database, resource.table)) : managedSource(resource),
+    json: rowJson,
     runner: (resource) => runnerFor(connection, resource),
     writeOptions: (resource) => (resource.existing ? {} : { keys }),
     checks: tableChecks(database),

@@ -1,0 +1,152 @@
+/** Who may do what: as a descriptor says it, and what follows from it for a caller. */
+import { canonicalOf, isValueOf, type ParameterValue } from './kinds.js'
+import type { Field, GivenValue, Resource } from './registry.js'
+
+/** Not by identity: a project may have two copies of this module. */
+const brand = Symbol.for('resource-registry-engine.claim')
+
+/** Stands for what the key or token of a caller says about it. */
+export interface Claim {
+  readonly name: string
+}
+
+/** The value of a claim, for row rules: `{ employee_id: claim('employee_id') }`. */
+export const claim = (name: string): Claim => ({ [brand]: true, name }) as Claim
+
+export const isClaim = (value: unknown): value is Claim => typeof value === 'object' && value !== null && brand in value
+
+/** A role, `'public'`, `'signed-in'`, or the rows whose fields have the values of these claims. */
+export type AccessRule<F extends string = string> = string | { readonly [Name in F]?: Claim }
+
+/** Who may use each operation; one that is not named is for the write token alone. */
+export interface Access<F extends string = string> {
+  readonly read: AccessRule<F> | readonly AccessRule<F>[]
+  readonly create?: AccessRule<F> | readonly AccessRule<F>[]
+  readonly update?: AccessRule<F> | readonly AccessRule<F>[]
+  readonly delete?: AccessRule<F> | readonly AccessRule<F>[]
+}
+
+export const accessNames = ['read', 'create', 'update', 'delete'] as const
+export type AccessName = (typeof accessNames)[number]
+
+export const rulesOf = (rules: Access[AccessName]): readonly AccessRule[] =>
+  rules === undefined ? [] : Array.isArray(rules) ? rules : [rules as AccessRule]
+
+/** Who sends a request; nobody has no roles and no claims. */
+export interface Identity {
+  /** Undefined for a caller without a key or token. */
+  readonly name?: string | undefined
+  /** Whom its idempotency keys belong to: a key and a token may have the same name. */
+  readonly owner?: string
+  readonly roles: readonly string[]
+  readonly claims: Readonly<Record<string, unknown>>
+  /** Whether it has the write token, with which everything is allowed. */
+  readonly isService?: boolean
+  /** When its key or token ends, in milliseconds. */
+  readonly expires?: number | undefined
+}
+
+export const nobody: Identity = { roles: [], claims: {} }
+export const service: Identity = { name: 'API_TOKEN', roles: [], claims: {}, isService: true }
+
+/** The values that fields may have in a row. */
+export type RowRule = Readonly<Record<string, readonly ParameterValue[]>>
+
+/** All rows, or those for which one of the rules holds; with an empty list none. */
+export type Rows = 'all' | readonly RowRule[]
+
+/** What a caller sees of a resource, and which rows it may create, change and delete. */
+export interface ResourceRights extends Readonly<Record<AccessName, Rows>> {
+  /** The fields that are null for it. */
+  readonly hidden: readonly string[]
+}
+
+/** What a caller may do. */
+export interface Rights {
+  of(resource: Resource): ResourceRights
+}
+
+const maxClaimValues = 100
+
+/** The values of a claim that a field can have; none if the claim is absent, of another type, or too long. */
+const claimValues = (field: Field, { claims }: Identity, { name }: Claim): readonly ParameterValue[] => {
+  const claimed = Object.hasOwn(claims, name) ? claims[name] : undefined
+  const all: readonly unknown[] = Array.isArray(claimed) ? claimed : [claimed]
+  if (all.length > maxClaimValues) return []
+  const valid = all.filter((value) => value !== undefined && value !== null && isValueOf(field, value))
+  const values = valid.map((value) => canonicalOf(field, value as GivenValue) as ParameterValue)
+  return [...new Set(values.map((value) => (field.kind === 'integer' ? BigInt(value) : value)))]
+}
+
+const hasRole = ({ name, roles }: Identity, word: string): boolean =>
+  word === 'public' || (word === 'signed-in' ? name !== undefined : roles.includes(word))
+
+const allowedRows = (resource: Resource, rules: readonly AccessRule[], caller: Identity): Rows => {
+  const rows: RowRule[] = []
+  for (const rule of rules) {
+    if (typeof rule === 'string') {
+      if (hasRole(caller, rule)) return 'all'
+      continue
+    }
+    const values = Object.entries(rule).map(([name, claimed]): [string, readonly ParameterValue[]] => {
+      const field = resource.fields.find((one) => one.name === name) as Field
+      return [name, claimValues(field, caller, claimed as Claim)]
+    })
+    if (values.every(([, found]) => found.length > 0)) rows.push(Object.fromEntries(values))
+  }
+  return rows
+}
+
+/** Whether a read of the resource depends on who sends it. */
+export const isGuarded = ({ access, fields }: Resource): boolean =>
+  (access !== undefined && !isPublic({ access })) || fields.some(({ readBy }) => readBy)
+
+/** Whether everybody may read the resource. */
+export const isPublic = ({ access }: Pick<Resource, 'access'>): boolean =>
+  access === undefined || rulesOf(access.read).includes('public')
+
+const rightsIn = (resource: Resource, caller: Identity): ResourceRights => {
+  const { access = { read: 'public' }, fields } = resource
+  const rows = (name: AccessName): Rows =>
+    caller.isService ? 'all' : allowedRows(resource, rulesOf(access[name]), caller)
+  const isHidden = ({ readBy }: Field) => readBy && !caller.isService && !readBy.some((word) => hasRole(caller, word))
+  return {
+    read: rows('read'),
+    create: rows('create'),
+    update: rows('update'),
+    delete: rows('delete'),
+    hidden: fields.filter(isHidden).map(({ name }) => name),
+  }
+}
+
+/** What a caller may do; computed once for each resource. */
+export const rightsOf = (caller: Identity): Rights => {
+  const known = new Map<Resource, ResourceRights>()
+  return {
+    of(resource) {
+      const rights = known.get(resource) ?? rightsIn(resource, caller)
+      known.set(resource, rights)
+      return rights
+    },
+  }
+}
+
+/** All rights, which whoever operates the service has. */
+export const allRights = rightsOf(service)
+
+/** Whether a caller sees all rows and fields of a resource. */
+export const seesAll = ({ read, hidden }: ResourceRights): boolean => read === 'all' && hidden.length === 0
+
+export const isAllowed = (rows: Rows): boolean => rows === 'all' || rows.length > 0
+
+/** Who may use the operations of a resource, in words: `hr, rows with employee_id of the caller`. */
+export const describeRules = (rules: readonly AccessRule[]): string =>
+  rules
+    .map((rule) =>
+      typeof rule === 'string'
+        ? rule
+        : `rows with ${Object.entries(rule)
+            .map(([field, claimed]) => `${field} = claim ${claimed?.name}`)
+            .join(' and ')}`,
+    )
+    .join(', ') || 'API_TOKEN'

@@ -1,0 +1,142 @@
+/** Who sends a request, and what that caller may do with a resource. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import * as errors from '../contract/errors.js'
+import { forbiddenParameters } from '../contract/hiddenFields.js'
+import { queryParameters } from '../contract/parameters.js'
+import {
+  type AccessName,
+  allRights,
+  type Identity,
+  isAllowed,
+  isGuarded,
+  isPublic,
+  nobody,
+  type Rights,
+  rightsOf,
+  service as serviceCaller,
+} from '../descriptor/access.js'
+import { expandableFields, expandableReferrers } from '../descriptor/expansion.js'
+import type { Registry, Resource } from '../descriptor/registry.js'
+import type { Service } from './handlers.js'
+import { digestOf, type Keys } from './keys.js'
+import type { AppContext } from './requestLog.js'
+
+/** Where callers other than the one with the write token are known from. */
+export interface Credentials {
+  readonly keys?: Keys | undefined
+  readonly verifyToken?: ((token: string) => Promise<Identity | undefined>) | undefined
+}
+
+type Found<T> = T | Promise<T>
+
+/** Digests have one length, so comparing two takes the same time whatever was sent. */
+const sha256 = (token: Buffer): Buffer => createHash('sha256').update(token).digest()
+
+/** What a request may do, and who sends it. */
+export interface Permit {
+  readonly caller: Identity
+  readonly rights: Rights
+}
+
+const all: Permit = { caller: serviceCaller, rights: allRights }
+const known = new WeakMap<Identity, Permit>([[serviceCaller, all]])
+
+const permitFor = (caller: Identity): Permit => {
+  const permit = known.get(caller) ?? { caller, rights: rightsOf(caller) }
+  known.set(caller, permit)
+  return permit
+}
+
+const isExpired = ({ expires }: Identity): boolean => expires !== undefined && Date.now() >= expires
+
+const then = <T, R>(found: Found<T>, next: (value: T) => R): Found<R> =>
+  found instanceof Promise ? found.then(next) : next(found)
+
+/** Makes the functions that find out who sends a request. */
+export const callerReader = ({ token, credentials }: Pick<Service, 'token' | 'credentials'>) => {
+  const expected = token === undefined ? undefined : sha256(Buffer.from(token, 'utf8'))
+  const { keys, verifyToken } = credentials ?? {}
+  const isConfigured = expected !== undefined || keys !== undefined || verifyToken !== undefined
+  /** Whether there are callers other than the one with the write token. */
+  const hasOthers = keys !== undefined || verifyToken !== undefined
+
+  /** The caller with a key or token; undefined if there is none. */
+  const find = (sent: string): Found<Identity | undefined> => {
+    // Node decodes headers as Latin-1; as bytes, a token in UTF-8 compares as it was sent.
+    const bytes = Buffer.from(sent, 'latin1')
+    if (expected && timingSafeEqual(sha256(bytes), expected)) return serviceCaller
+    const found = keys?.find(digestOf(bytes))
+    if (found) return isExpired(found) ? undefined : found
+    return verifyToken && sent.split('.').length === 3 ? verifyToken(sent) : undefined
+  }
+  const sentIn = (ctx: AppContext): string | undefined =>
+    /^bearer +(\S.*)$/i.exec(ctx.req.headers.authorization ?? '')?.[1]
+  const remember = (ctx: AppContext, caller: Identity): Permit => {
+    if (!caller.isService) ctx.state.caller = caller.name
+    return permitFor(caller)
+  }
+  return {
+    isConfigured,
+    hasOthers,
+    find,
+    /** The caller, or nobody. */
+    optional(ctx: AppContext): Found<Permit> {
+      const sent = sentIn(ctx)
+      return then(sent === undefined ? nobody : find(sent), (caller = nobody) => remember(ctx, caller))
+    },
+    /** The caller; throws 401 if there is none. */
+    required(ctx: AppContext, what: 'write' | 'read'): Found<Permit> {
+      const sent = sentIn(ctx)
+      const isToken = what === 'write' && !hasOthers
+      if (sent === undefined) throw isToken ? errors.tokenMissing() : errors.callerMissing()
+      return then(find(sent), (caller) => {
+        if (!caller) throw isToken ? errors.tokenWrong() : errors.callerUnknown()
+        return remember(ctx, caller)
+      })
+    },
+  }
+}
+
+export type Callers = ReturnType<typeof callerReader>
+
+/** Makes the checks that precede the operations of a resource: who sends the request, and whether its roles or claims allow it. */
+export const resourceGuard = (service: Service, resource: Resource) => {
+  const { registry, callers } = service
+  const isOpen = !isGuarded(resource)
+  const isExpandedOpen = !expandedResources(registry, resource).some(isGuarded)
+  const canRead = isPublic(resource)
+  /** Whether the response is the same for everybody. */
+  const isSame = ({ querystring }: AppContext): boolean =>
+    isOpen && (isExpandedOpen || querystring === '' || !queryParameters(querystring).has('expand'))
+
+  const readable = (permit: Permit): Rights => {
+    if (!canRead && !isAllowed(permit.rights.of(resource).read)) throw errors.forbidden()
+    return permit.rights
+  }
+  return {
+    /** The rights of a read; without rules all of them, whoever sends it. */
+    read(ctx: AppContext): Found<Rights> {
+      if (isSame(ctx)) return allRights
+      ctx.state.isPrivate = true
+      return then(canRead ? callers.optional(ctx) : callers.required(ctx, 'read'), (permit) => {
+        const rights = readable(permit)
+        if (ctx.querystring !== '') forbiddenParameters(registry, resource, rights, ctx.querystring)
+        return rights
+      })
+    },
+    /** The permit of a write. */
+    write(ctx: AppContext, ...names: readonly AccessName[]): Found<Permit> {
+      if (!callers.isConfigured) throw errors.writesDisabled()
+      return then(callers.required(ctx, 'write'), (permit) => {
+        const own = permit.rights.of(resource)
+        if (!names.every((name) => isAllowed(own[name]))) throw errors.forbidden()
+        return permit
+      })
+    },
+  }
+}
+
+const expandedResources = (registry: Registry, resource: Resource): Resource[] => [
+  ...expandableFields(resource).flatMap(({ references }) => registry.filter(({ path }) => path === references)),
+  ...[...expandableReferrers(registry, resource).values()].map((reference) => reference.resource),
+]

@@ -1,0 +1,103 @@
+/** API keys: a file with their digests, read again when it changes. */
+import { createHash } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { z } from 'zod'
+import type { Identity } from '../descriptor/access.js'
+import { isDate } from '../descriptor/clock.js'
+
+/** How often the file is looked at, in milliseconds. */
+const checkMs = 2_000
+
+const word = z.string().min(1).max(200)
+
+const keySchema = z.strictObject({
+  name: word,
+  roles: z.array(word),
+  claims: z.record(z.string(), z.json()).optional(),
+  /** The digest of the key, in lower-case hexadecimal digits. */
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  /** The first day, in UTC, on which the key no longer works. */
+  expires: z.string().refine(isDate).optional(),
+})
+
+export type ApiKey = z.output<typeof keySchema>
+
+export class KeysError extends Error {
+  override readonly name = 'KeysError'
+}
+
+export const digestOf = (key: string | Buffer): string => createHash('sha256').update(key).digest('hex')
+
+/** What a key may have, for messages; its values are not shown. */
+const expected =
+  'a key has a name, roles (a list of texts), sha256 (64 lower-case hexadecimal digits) and, if wanted, claims (an object) and expires (a day such as 2027-01-01)'
+
+/** Reads the text of a file with keys; throws with what is wrong. */
+export const parseKeys = (source: string): ApiKey[] => {
+  let given: unknown
+  try {
+    given = JSON.parse(source)
+  } catch {
+    throw new KeysError('it is not valid JSON')
+  }
+  if (!Array.isArray(given)) throw new KeysError('it is not a JSON array')
+  const keys = given.map((one, n) => {
+    const { data, error } = keySchema.safeParse(one)
+    if (!data) {
+      const place = error.issues[0]?.path.join('.') || error.issues[0]?.message
+      throw new KeysError(`key ${n + 1} is not valid (${place}); ${expected}`)
+    }
+    return data
+  })
+  for (const member of ['name', 'sha256'] as const) {
+    const repeated = keys.find((key, n) => keys.findIndex((other) => other[member] === key[member]) < n)
+    if (repeated) throw new KeysError(`two keys have the same ${member}: ${repeated.name}`)
+  }
+  return keys
+}
+
+const identityOf = ({ name, roles, claims = {}, expires }: ApiKey): Identity => ({
+  name,
+  owner: `key ${name}`,
+  roles,
+  claims,
+  ...(expires !== undefined && { expires: Date.parse(`${expires}T00:00:00Z`) }),
+})
+
+/** Opens the file of keys; throws if it is missing or wrong. A file that becomes wrong later leaves the keys as they were. */
+export const openKeys = (path: string, warn: (message: string) => void) => {
+  const stateOf = () => {
+    const { mtimeMs, size, ino, ctimeMs } = statSync(path)
+    return `${mtimeMs} ${ctimeMs} ${size} ${ino}`
+  }
+  const read = () => new Map(parseKeys(readFileSync(path, 'utf8')).map((key) => [key.sha256, identityOf(key)]))
+  let state: string
+  let keys: ReturnType<typeof read>
+  try {
+    state = stateOf()
+    keys = read()
+  } catch (error) {
+    throw new KeysError(`API_KEYS_FILE cannot be used: ${(error as Error).message}`)
+  }
+  const look = () => {
+    let now = 'missing'
+    try {
+      now = stateOf()
+      if (now === state) return
+      keys = read()
+      warn(`API_KEYS_FILE was read again: ${keys.size} keys.`)
+    } catch (error) {
+      if (now !== state)
+        warn(`API_KEYS_FILE cannot be used, and the keys stay as they were: ${(error as Error).message}`)
+    }
+    state = now
+  }
+  const timer = setInterval(look, checkMs).unref()
+  return {
+    /** The caller with a key of this digest; the key may have expired. */
+    find: (digest: string): Identity | undefined => keys.get(digest),
+    close: () => clearInterval(timer),
+  }
+}
+
+export type Keys = ReturnType<typeof openKeys>
