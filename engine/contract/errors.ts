@@ -207,6 +207,9 @@ export const bodyInvalid = (issues: readonly Issue[], total?: number): HttpError
 export const parametersInvalid = (detail: readonly Issue[]): HttpError =>
   new HttpError(422, 'invalid parameters', { detail })
 
+/** Only of a page, where people sign in. */
+export const tooManyAttempts = (): HttpError => middlewareError(429, 'Too many attempts. Wait a minute, and try again.')
+
 /** An error that a deployment's own middleware threw; its code is the name of its status, as in `too_many_requests`. */
 export const middlewareError = (status: number, sent?: string, headers?: ResponseHeaders): HttpError => {
   const name = STATUS_CODES[status] ?? `Status ${status}`

@@ -1,4 +1,5 @@
 /** The forms that create, change and delete a row. The script sends them to the API, so that there is one way to write. */
+import { rowForbidden } from '../contract/errors.js'
 import { createExample } from '../contract/examples.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import {
@@ -52,14 +53,17 @@ const formPage = (service: ExplorerService, resource: Resource, form: Form): Pag
   const { kind, existing, body } = form
   const { verb, method, type } = kinds[kind]
   const url = existing ? apiUrl(resource, existing.id) : apiUrl(resource)
+  const isSignedIn = service.visitor !== undefined
+  // Only there a session counts.
+  const target = !isSignedIn ? url : existing ? rowUrl(resource, existing.id) : pageUrl(resource)
   const cancel = existing ? rowUrl(resource, existing.id) : pageUrl(resource)
   const header = (line: string) => ` -H ${shellWord(line)}`
   const head = `curl${kind === 'create' ? '' : ` -X ${method}`} ${shellWord(`${form.origin}${url}`)}${header('Authorization: Bearer TOKEN')}${type ? header(`Content-Type: ${type}`) : ''}${existing ? header(`If-Match: "${existing.tag}"`) : ''}`
   const curl = body === undefined ? head : `${head} -d ${shellWord(body)}`
   const source = html`<noscript><p class="notice">This form needs JavaScript. Without it, send the request on this page, with the write token in place of TOKEN.</p></noscript>
-    <form id="${kind}" data-method="${method}" data-path="${url}" data-type="${type}" data-tag="${existing?.tag}" data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${body === undefined ? '' : `${head} -d `}" novalidate hidden>
+    <form id="${kind}" data-method="${method}" data-path="${target}" data-type="${type}" data-tag="${existing?.tag}" data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${body === undefined ? '' : `${head} -d `}" novalidate hidden>
     <div id="error" class="notice error" role="alert" tabindex="-1" hidden></div>
-    ${form.controls}${kind !== 'delete' && ruleList(resource)}${tokenControl}
+    ${form.controls}${kind !== 'delete' && ruleList(resource)}${!isSignedIn && tokenControl}
     <p class="actions"><button class="primary ${kind === 'delete' && 'danger'}">${form.button}</button> <a class="button" href="${cancel}">Cancel</a></p></form>`
   const name = existing ? html`<bdi>${existing.label}</bdi>` : resource.name.toLowerCase()
   const main = html`<div class="title"><div><h1>${verb} ${name}${kind === 'delete' && '?'}</h1>${form.lead && html`<p class="lead">${form.lead}</p>`}</div></div>
@@ -92,6 +96,7 @@ export const editPage = (service: ExplorerService, resource: Resource) => {
   const fields = updatableFields(resource)
   return async ({ segment, origin }: PageRequest): Promise<Page> => {
     const { id, tag, row } = await findRow(storage, resource, segment)
+    if (!(await storage.table(resource).allows('update', id))) throw rowForbidden()
     const labels = await readLabels(service, fields, ({ name }) => [row[name]])
     return formPage(service, resource, {
       kind: 'update',
@@ -141,6 +146,7 @@ export const deletePage =
   async ({ segment, origin }: PageRequest): Promise<Page> => {
     const { registry, storage } = service
     const { id, tag, row } = await findRow(storage, resource, segment)
+    if (!(await storage.table(resource).allows('delete', id))) throw rowForbidden()
     const { referencing, isPrevented } = await storage.table(resource).referencing(id)
     const shown =
       referencing.length > 0

@@ -76,10 +76,11 @@ export const createExplorer = (service: layout.ExplorerService) => {
     assets: assets(),
     favicon: favicon(),
     start: (title: string): string => layout.renderStart(product, title),
-    rest: (page: layout.Page): string => layout.renderRest(product, page),
+    rest: (page: layout.Page): string => layout.renderRest(service, page),
     errorPage(error: HttpError, path: string): layout.Page {
       return layout.errorPage(
         error,
+        path.replace(/\/$/, ''),
         registry.find((one) => path.startsWith(`${pageUrl(one)}/`)),
       )
     },

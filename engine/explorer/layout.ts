@@ -6,25 +6,28 @@ import type { Registry, Resource } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
 import { assetsPath } from './assets.js'
 import { type Html, html, type Part } from './html.js'
-import { homePath, operationUrl, pageUrl } from './links.js'
+import { homePath, operationUrl, pageUrl, signInPath, signOutPath } from './links.js'
 
 const titles: Readonly<Record<number, string>> = {
+  401: 'Sign in to see this',
+  403: 'This is not for you',
   404: 'Not found',
   422: 'This address is not valid',
   503: 'Not available right now',
 }
 
-const errorMessages = ({ body, message }: HttpError): readonly string[] => {
+const errorMessages = ({ status, body, message }: HttpError): readonly string[] => {
+  if (status === 401) return ['Only people with a key or token may see this page.']
   const { detail } = body as { detail?: readonly Issue[] }
   return detail ? detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}.`) : [message]
 }
 
 /** An error as a page that leads on: to the table that was asked for, if there is one. */
-export const errorPage = (error: HttpError, resource?: Resource): Page => {
+export const errorPage = (error: HttpError, path: string, resource?: Resource): Page => {
   const title = titles[error.status] ?? 'Something went wrong'
   const table = resource && { title: resource.plural, url: pageUrl(resource) }
   const main = html`<div class="hero"><h1>${title}</h1>${errorMessages(error).map((message) => html`<p class="lead"><bdi>${message}</bdi></p>`)}
-    <p>${table && html`<a class="button primary" href="${table.url}">All ${table.title.toLowerCase()}</a>`} <a class="button" href="${homePath}">Home</a></p></div>`
+    <p>${error.status === 401 && html`<a class="button primary" href="${signInPath}?next=${encodeURIComponent(path)}">Sign in</a> `}${table && html`<a class="button primary" href="${table.url}">All ${table.title.toLowerCase()}</a>`} <a class="button" href="${homePath}">Home</a></p></div>`
   return { title, crumbs: [...(table ? [table] : []), { title }], main }
 }
 
@@ -34,6 +37,9 @@ export interface ExplorerService {
   readonly storage: Storage
   readonly operations: readonly Operation[]
   readonly writes: boolean
+  /** Whether people can sign in, and who has; undefined if nobody has. */
+  readonly canSignIn: boolean
+  readonly visitor?: string | undefined
 }
 
 export interface PageRequest {
@@ -101,10 +107,17 @@ export const renderStart = ({ name }: Product, title: string): string => {
   return documentStart([...new Set([title, name])].join(' · '), assetsPath, ['theme.css', 'explorer.css'], script)
 }
 
-export const renderRest = (product: Product, { crumbs, main, skip }: Page): string =>
-  html`
+/** The link with which people sign in, or who has signed in and the button that ends it. */
+const session = ({ canSignIn, visitor }: Pick<ExplorerService, 'canSignIn' | 'visitor'>): Html | false =>
+  visitor === undefined
+    ? canSignIn && html`<a href="${signInPath}">Sign in</a>`
+    : html`<form class="sign-out" method="post" action="${signOutPath}"><bdi class="visitor">${visitor}</bdi> <button>Sign out</button></form>`
+
+export const renderRest = (service: ExplorerService, { crumbs, main, skip }: Page): string => {
+  const { product } = service
+  return html`
     <a class="skip" href="#${skip ?? 'main'}">Skip to ${skip ?? 'content'}</a>
-    ${renderBar(product.name, html`<a href="${docsPath}">API docs</a><a href="${basePath}/openapi.json">OpenAPI</a>`)}
+    ${renderBar(product.name, html`<a href="${docsPath}">API docs</a><a href="${basePath}/openapi.json">OpenAPI</a>${session(service)}`)}
     <div id="page">
     ${crumbs.length > 0 && html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>${[home, ...crumbs].map(renderCrumb)}</ol></nav>`}
     <main id="main" tabindex="-1">${main}</main>
@@ -112,6 +125,7 @@ export const renderRest = (product: Product, { crumbs, main, skip }: Page): stri
     <footer class="foot">${product.name} ${product.version}</footer>
     </body>
     </html>`.source
+}
 
 export const shellWord = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
@@ -120,7 +134,8 @@ type OperationId = readonly [kind: Operation['kind'], resource?: Resource]
 /** A line with the request of an operation, and links beside it: to its JSON, to the docs, and more. */
 export const requestPanel = (service: ExplorerService, id: OperationId, curl: string, url?: string, more?: Part) => {
   const [kind, resource] = id
-  const isMeant = (one: Operation) => one.kind === kind && (!('resource' in one) || one.resource === resource)
+  const isMeant = (one: Operation) =>
+    one.kind === kind && (!('resource' in one) || one.resource.path === resource?.path)
   const operation = service.operations.find(isMeant)
   return html`<section class="request" aria-label="API request">
     <div class="curl"><code tabindex="0" role="group" aria-label="curl command">${curl}</code><button type="button" class="copy" data-copy hidden>Copy</button></div>

@@ -9,6 +9,8 @@ import type { Labels } from './names.js'
 
 export const homePath = '/'
 export const explorePath = '/explore'
+export const signInPath = '/explore/sign-in'
+export const signOutPath = '/explore/sign-out'
 
 /** The query of a table page: a list, and the columns that are shown, by default all. */
 export interface TableQuery extends ListQuery {

@@ -28,9 +28,14 @@ const referrer = async ({ registry, storage }: ExplorerService, { resource, fiel
   return referrerItem(resource, title, total, tableUrl(resource, query))
 }
 
-const actions = (resource: Resource, id: RowId): Html => html`<p class="actions">
-  ${updatableFields(resource).length > 0 && html`<a class="button" href="${rowUrl(resource, id, 'edit')}">Edit</a>`}
-  ${resource.delete && html`<a class="button" href="${rowUrl(resource, id, 'delete')}">Delete</a>`}</p>`
+const actions = async ({ storage }: ExplorerService, resource: Resource, id: RowId): Promise<Html> => {
+  const table = storage.table(resource)
+  const canEdit = updatableFields(resource).length > 0 && (await table.allows('update', id))
+  const canDelete = resource.delete && (await table.allows('delete', id))
+  return html`<p class="actions">
+  ${canEdit && html`<a class="button" href="${rowUrl(resource, id, 'edit')}">Edit</a>`}
+  ${canDelete && html`<a class="button" href="${rowUrl(resource, id, 'delete')}">Delete</a>`}</p>`
+}
 
 export const rowPage = (service: ExplorerService, resource: Resource) => {
   const { registry, storage, writes } = service
@@ -47,7 +52,7 @@ export const rowPage = (service: ExplorerService, resource: Resource) => {
     )
     const links = await Promise.all(referrers.map((one) => referrer(service, one, id)))
     const label = rowLabel(resource, row)
-    const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div>${writes && actions(resource, id)}</div>
+    const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div>${writes && (await actions(service, resource, id))}</div>
       <div class="row-columns"><dl class="fields">${fields}</dl>
       <div class="beside">${links.length > 0 && html`<section class="referrers" aria-labelledby="referrers-title"><h2 id="referrers-title">Referred to by</h2><ul class="plain-list">${links}</ul></section>`}
       ${readPanel(service, ['get', resource], origin, apiUrl(resource, id))}</div></div>`

@@ -24,7 +24,15 @@ const rejectBody = (type: string, msg: string): errors.HttpError => errors.bodyI
 const parserOf = (limit: number) =>
   bodyParser({
     enableTypes: ['text'],
-    extendTypes: { text: ['application/json', mergePatchType, 'application/x-ndjson', 'text/csv'] },
+    extendTypes: {
+      text: [
+        'application/json',
+        mergePatchType,
+        'application/x-ndjson',
+        'text/csv',
+        'application/x-www-form-urlencoded',
+      ],
+    },
     textLimit: `${limit}b`,
     encoding: null as unknown as string,
   })

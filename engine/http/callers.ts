@@ -41,7 +41,7 @@ export interface Permit {
 const all: Permit = { caller: serviceCaller, rights: allRights }
 const known = new WeakMap<Identity, Permit>([[serviceCaller, all]])
 
-const permitFor = (caller: Identity): Permit => {
+export const permitFor = (caller: Identity): Permit => {
   const permit = known.get(caller) ?? { caller, rights: rightsOf(caller) }
   known.set(caller, permit)
   return permit
@@ -81,11 +81,13 @@ export const callerReader = ({ token, credentials }: Pick<Service, 'token' | 'cr
     find,
     /** The caller, or nobody. */
     optional(ctx: AppContext): Found<Permit> {
+      if (ctx.state.session) return remember(ctx, ctx.state.session)
       const sent = sentIn(ctx)
       return then(sent === undefined ? nobody : find(sent), (caller = nobody) => remember(ctx, caller))
     },
     /** The caller; throws 401 if there is none. */
     required(ctx: AppContext, what: 'write' | 'read'): Found<Permit> {
+      if (ctx.state.session) return remember(ctx, ctx.state.session)
       const sent = sentIn(ctx)
       const isToken = what === 'write' && !hasOthers
       if (sent === undefined) throw isToken ? errors.tokenMissing() : errors.callerMissing()

@@ -1,19 +1,31 @@
-/** Serves the explorer's pages: their headers, compression, redirects and downloads. */
+/** Serves the explorer's pages as each visitor may see them: sign-in, headers, compression, redirects, downloads and the writes of its forms. */
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
-import { internalError } from '../contract/errors.js'
-import type { Operation } from '../contract/operations.js'
-import { allRights } from '../descriptor/access.js'
+import { hasAccess } from '../contract/accessDocuments.js'
+import * as errors from '../contract/errors.js'
+import type { Operation, ResourceOperation } from '../contract/operations.js'
+import { bodyLimit } from '../contract/rowBody.js'
+import { type Identity, nobody } from '../descriptor/access.js'
 import type { Asset } from '../explorer/assets.js'
-import { createExplorer, type PageResponse } from '../explorer/index.js'
+import { createExplorer, type PageResponse, type Route } from '../explorer/index.js'
 import type { LaterPage, Page } from '../explorer/layout.js'
+import { pageUrl, rowFolder, signInPath, signOutPath } from '../explorer/links.js'
+import { localPath, signInPage } from '../explorer/signIn.js'
+import { seenBy } from '../explorer/visitor.js'
+import { readText } from './body.js'
+import { permitFor } from './callers.js'
 import { pageHeaders } from './commonHeaders.js'
 import { counted, sendTagged, taggedBody } from './conditional.js'
 import { sendRows } from './download.js'
-import type { Handler, Service } from './handlers.js'
+import { createHandler, type Handler, type Service } from './handlers.js'
 import type { AppContext } from './requestLog.js'
+import { createSessions, isSameOrigin } from './sessions.js'
 
-const explorerHeaders = pageHeaders("img-src 'self'", "form-action 'self'")
+const explorerHeaders = {
+  ...pageHeaders("img-src 'self'", "form-action 'self'"),
+  // With no-referrer, browsers hide from us where a form comes from.
+  'Referrer-Policy': 'same-origin',
+}
 
 /** The path of a file has the digest of its contents. */
 const immutable = { 'Cache-Control': 'public, max-age=31536000, immutable' }
@@ -37,50 +49,181 @@ export const assetHandler = ({ type, body }: Asset, headers: Record<string, stri
   }
 }
 
-type AddRoute = (name: string, path: string, handler: Handler) => void
+type AddRoute = (name: string, path: string, handler: Handler, method?: Operation['route']['method']) => void
 
-/** Adds the routes of the explorer. Returns what prepares a request for it: errors become pages, also on paths without a route. */
-export const addExplorer = (service: Service, operations: readonly Operation[], add: AddRoute) => {
-  const { product, registry, storage, token } = service
-  const explorer = createExplorer({ product, registry, storage, operations, writes: token !== undefined })
-  const renderDocument = (page: Page): string => explorer.start(page.title) + explorer.rest(page)
-  const prepare = (ctx: AppContext): void => {
-    ctx.set(explorerHeaders)
-    ctx.state.errorHtml = (error) => renderDocument(explorer.errorPage(error, `${ctx.path}/`))
-  }
+/** The explorer as one visitor sees it. */
+const explorerOf = (service: Service, operations: readonly Operation[], visitor: Identity) => {
+  const { product, registry, storage, callers } = service
+  const { rights } = permitFor(visitor)
+  const canSignIn = callers.hasOthers || hasAccess(registry)
+  // Without rules everybody sees the same.
+  const isPlain = visitor === nobody && !hasAccess(registry)
+  const seen = isPlain ? { registry, storage, original: undefined } : seenBy(registry, storage, rights, visitor)
+  const explorer = createExplorer({
+    product,
+    registry: seen.registry,
+    storage: seen.storage,
+    operations,
+    writes: callers.isConfigured,
+    canSignIn,
+    visitor: visitor.name,
+  })
+  const routes = new Map(explorer.routes.map((route) => [route.path, route]))
+  const render = (page: Page): string => explorer.start(page.title) + explorer.rest(page)
   const send = async (ctx: AppContext, response: PageResponse): Promise<void> => {
     if ('redirect' in response) return ctx.redirect(response.redirect)
-    if ('format' in response)
-      return sendRows(ctx, service, response.resource, response.query, response.format, allRights)
-    const html = 'main' in response ? renderDocument(response) : response.source
+    if ('format' in response) {
+      const resource = seen.original?.(response.resource) ?? response.resource
+      return sendRows(ctx, service, resource, response.query, response.format, rights)
+    }
+    const html = 'main' in response ? render(response) : response.source
     await sendTagged(ctx, taggedBody(Buffer.from(html)), htmlType)
   }
   /** The page of a slow query: its start is sent at once. What fails afterwards is shown in it. */
   async function* inParts(ctx: AppContext, { title, later }: LaterPage): AsyncGenerator<Uint8Array> {
     yield Buffer.from(explorer.start(title))
     const page = await later.catch((error) =>
-      explorer.errorPage(ctx.state.failed?.(error) ?? internalError(), `${ctx.path}/`),
+      explorer.errorPage(ctx.state.failed?.(error) ?? errors.internalError(), `${ctx.path}/`),
     )
     yield Buffer.from(explorer.rest(page))
   }
-  for (const { name, path, respond } of explorer.routes) {
-    const itemPlace = path.split('/').indexOf(':item')
-    add(name, path, async (ctx) => {
-      prepare(ctx)
-      const segment = ctx.path.split('/')[itemPlace] ?? ''
+  return {
+    render,
+    errorPage: explorer.errorPage,
+    async respond(ctx: AppContext, { path }: Route): Promise<void> {
+      const route = routes.get(path)
+      if (!route) throw visitor === nobody ? errors.callerMissing() : errors.forbidden()
+      const segment = ctx.path.split('/')[path.split('/').indexOf(':item')] ?? ''
       const origin = `${ctx.protocol}://${ctx.host}`
       // A page has several reads, each of which waits for its client to leave.
       ctx.res.setMaxListeners(30)
-      const response = await respond({ segment, querystring: ctx.querystring, origin, caller: ctx.res })
+      const response = await route.respond({ segment, querystring: ctx.querystring, origin, caller: ctx.res })
       if (!('later' in response)) return send(ctx, response)
       if (ctx.method !== 'GET' || !(await isLate(response.later))) return send(ctx, await response.later)
       ctx.type = htmlType
       ctx.body = Readable.from(counted(ctx, inParts(ctx, response)))
-    })
-    // Addresses are typed and pasted with a slash at their end.
-    if (!path.endsWith('/')) add(name, `${path}/`, (ctx) => ctx.redirect(ctx.path.slice(0, -1) + ctx.search))
+    },
   }
-  for (const file of explorer.assets) add('exploreAsset', file.path, assetHandler(file, immutable))
-  add('exploreAsset', explorer.favicon.path, assetHandler(explorer.favicon))
+}
+
+/** The page that a visitor comes from, if it is one of ours. */
+const pageBefore = (ctx: AppContext): string | null => {
+  const referrer = ctx.get('Referer')
+  const { host, pathname, search } = new URL(URL.canParse(referrer) ? referrer : 'http://none')
+  return host === ctx.get('Host') && pathname !== signInPath ? pathname + search : null
+}
+
+/** The paths at which forms of the explorer write, by the kind of operation. */
+const writePaths: Partial<Record<Operation['kind'], (operation: ResourceOperation) => string>> = {
+  create: ({ resource }) => pageUrl(resource),
+  update: ({ resource }) => pageUrl(resource, ...rowFolder(resource), ':item'),
+  delete: ({ resource }) => pageUrl(resource, ...rowFolder(resource), ':item'),
+}
+
+/** Adds the routes of the explorer. Returns what prepares a request for it: errors become pages, also on paths without a route. */
+export const addExplorer = (service: Service, operations: readonly Operation[], add: AddRoute) => {
+  const sessions = createSessions(service)
+  const explorers = new WeakMap<Identity, ReturnType<typeof explorerOf>>()
+  const explorerFor = (visitor: Identity) => {
+    const known = explorers.get(visitor) ?? explorerOf(service, operations, visitor)
+    explorers.set(visitor, known)
+    return known
+  }
+  const isGuarded = hasAccess(service.registry)
+  const visitorOf = (ctx: AppContext): Identity => ctx.state.session ?? nobody
+  const prepare = (ctx: AppContext): void => {
+    const session = sessions.read(ctx)
+    if (session) {
+      ctx.state.session = session
+      ctx.state.caller = session.isService ? undefined : session.name
+    }
+    // A page of another site may not read what a visitor sees.
+    for (const name of Object.keys(ctx.response.headers)) if (name.startsWith('access-control-')) ctx.remove(name)
+    ctx.set(explorerHeaders)
+    ctx.state.errorHtml = (error) => {
+      const { render, errorPage } = explorerFor(visitorOf(ctx))
+      return render(errorPage(error, `${ctx.path}/`))
+    }
+  }
+  /** What a visitor sees stays in its browser. */
+  const setPrivate = (ctx: AppContext): void => {
+    if (!ctx.state.session && !isGuarded) return
+    if (ctx.state.session) ctx.set('Cache-Control', 'private, no-store')
+    ctx.vary('Cookie')
+  }
+  const page =
+    (route: Route): Handler =>
+    async (ctx) => {
+      await explorerFor(visitorOf(ctx)).respond(ctx, route)
+      setPrivate(ctx)
+    }
+  const { routes, assets, favicon } = createExplorer({
+    ...service,
+    operations,
+    writes: true,
+    canSignIn: true,
+  })
+  for (const route of routes) {
+    add(route.name, route.path, page(route))
+    // Addresses are typed and pasted with a slash at their end.
+    if (!route.path.endsWith('/'))
+      add(route.name, `${route.path}/`, (ctx) => ctx.redirect(ctx.path.slice(0, -1) + ctx.search))
+  }
+
+  const showSignIn = async (ctx: AppContext, next: string, wrong = false): Promise<void> => {
+    const { render } = explorerFor(visitorOf(ctx))
+    await sendTagged(ctx, taggedBody(Buffer.from(render(signInPage(next, wrong)))), htmlType)
+    ctx.set('Cache-Control', 'private, no-store')
+    ctx.vary('Cookie')
+  }
+  add('exploreSignIn', signInPath, (ctx) =>
+    showSignIn(ctx, localPath(new URLSearchParams(ctx.querystring).get('next') ?? pageBefore(ctx))),
+  )
+  add(
+    'exploreSignIn',
+    signInPath,
+    async (ctx) => {
+      if (ctx.get('Origin') !== '' && !isSameOrigin(ctx)) throw errors.forbidden()
+      const form = new URLSearchParams(await readText(ctx, ['application/x-www-form-urlencoded'], bodyLimit))
+      const next = localPath(form.get('next'))
+      if (await sessions.start(ctx, (form.get('key') ?? '').trim())) {
+        ctx.redirect(next)
+        ctx.status = 303
+        ctx.set('Cache-Control', 'private, no-store')
+        return
+      }
+      await showSignIn(ctx, next, true)
+      ctx.status = 401
+    },
+    'post',
+  )
+  add(
+    'exploreSignOut',
+    signOutPath,
+    (ctx) => {
+      if (!isSameOrigin(ctx)) throw errors.forbidden()
+      sessions.end(ctx)
+      ctx.redirect('/')
+      ctx.status = 303
+    },
+    'post',
+  )
+
+  for (const operation of operations) {
+    const path = writePaths[operation.kind]?.(operation as ResourceOperation)
+    if (path === undefined) continue
+    const write = createHandler(service, operation)
+    const handler: Handler = (ctx) => {
+      // The script of a form reads JSON.
+      delete ctx.state.errorHtml
+      ctx.state.isPrivate = true
+      if (!ctx.state.session) throw errors.callerMissing()
+      if (!isSameOrigin(ctx)) throw errors.forbidden()
+      return write(ctx)
+    }
+    add('exploreWrite', path, handler, operation.route.method)
+  }
+  for (const file of assets) add('exploreAsset', file.path, assetHandler(file, immutable))
+  add('exploreAsset', favicon.path, assetHandler(favicon))
   return prepare
 }

@@ -8,6 +8,7 @@ import type { Middleware, ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import type { HttpError } from '../contract/errors.js'
 import { replayedHeader, requestId } from '../contract/headers.js'
+import type { Identity } from '../descriptor/access.js'
 import { batchPerTick } from '../process/batchPerTick.js'
 import type { Reason } from './errorEnvelope.js'
 
@@ -38,6 +39,8 @@ export interface State {
   failed?: (error: unknown) => HttpError
   /** Why the response is 503. */
   reason?: Reason
+  /** Who has signed in to the explorer, for its own requests. */
+  session?: Identity
   /** The name of the caller with a key or token. */
   caller?: string | undefined
   /** Whether the response depends on who sent the request. */

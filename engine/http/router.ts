@@ -33,6 +33,9 @@ const documentMaker = ({ product }: Service, operations: readonly Operation[]) =
 /** The segments of a path up to the one that names the resource: `/api/v1/books`, `/explore/books`. */
 const routePrefix = (path: string): string => /^(?:\/explore\/[^/]*|(?:\/[^/]*){1,3})/.exec(path)?.[0] ?? ''
 
+/** Whether a path is one of the explorer's. */
+const isPage = (path: string): boolean => path === '/' || /^\/explore(?:\/|$)/.test(path)
+
 /** Handles the methods that a known path has no route for: OPTIONS, and 405 for all others. */
 const handleOtherMethods = (ctx: AppContext, routes: readonly { methods: readonly string[] }[]): void => {
   const methods = new Set(routes.flatMap((route) => route.methods))
@@ -41,7 +44,7 @@ const handleOtherMethods = (ctx: AppContext, routes: readonly { methods: readonl
   const patch: Record<string, string> = methods.has('PATCH') ? { 'Accept-Patch': patchTypes.join(', ') } : {}
   if (ctx.method !== 'OPTIONS') throw methodNotAllowed(ctx.method, allow, patch)
   ctx.status = 204
-  ctx.set({ Allow: allow, ...patch, ...preflightHeaders(allow) })
+  ctx.set({ Allow: allow, ...patch, ...(!isPage(ctx.path) && preflightHeaders(allow)) })
 }
 
 /** Every route of a service. A path that has none is left to the error handling. */
@@ -73,7 +76,7 @@ export const createRoutes = (service: Service, operations: readonly Operation[])
 
   return (ctx) => {
     const { path, method } = ctx
-    if (path.startsWith('/explore/')) prepare?.(ctx)
+    if (isPage(path)) prepare?.(ctx)
     const matched = routers.get(routePrefix(path))?.match(path, method)
     if (!matched) return
     // The first path that matches is the only one: `/summary` is no id of a row.

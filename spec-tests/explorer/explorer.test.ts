@@ -380,6 +380,7 @@ test('the start of a table page needs no row, so that a slow query does not dela
     storage,
     operations: [],
     writes: false,
+    canSignIn: false,
   })
   const table = routes.find(({ name }) => name === 'exploreTable')
   const caller = Object.assign(new EventEmitter(), { closed: false })

@@ -68,6 +68,8 @@ const noToken =
   'Enter the write token: only people who have it may write. The operator of this service knows it (API_TOKEN).'
 const wrongToken = 'This is not the write token of this service. Ask its operator, or paste it again without spaces.'
 
+const signedOut = 'You are signed out. Sign in again in another tab, and then send this form again.'
+
 /** What is wrong with a text that must be JSON; undefined if it is. */
 const jsonError = ({ value, dataset: { json } }) => {
   try {
@@ -87,13 +89,15 @@ const isComplete = (form, inputs) => {
     .filter(jsonError)
     .map((input) => show(input, `${title(input)} is not valid JSON: ${jsonError(input)}.`))
   shown.push(...wrong)
-  if (token === '') shown.push(show(form.querySelector('#token'), noToken))
+  const tokenBox = form.querySelector('#token')
+  if (tokenBox && token === '') shown.push(show(tokenBox, noToken))
   shown[0]?.focus()
   return shown.length === 0
 }
 
 /** Shows an error response; the first field with an issue gets the focus. */
 const showError = (form, method, status, error) => {
+  if (status === 401 && !form.querySelector('.token')) return showMessage(form, signedOut).focus()
   if (status === 401) {
     token = ''
     form.querySelector('.token').hidden = false
@@ -164,7 +168,7 @@ const send = (form, body, key) => {
     ...(!isKeyless && { 'Idempotency-Key': key }),
     ...(type && { 'Content-Type': type }),
     ...(tag && { 'If-Match': `"${tag}"` }),
-    ...(token && { Authorization: `Bearer ${bytes}` }),
+    ...(token && form.querySelector('.token') && { Authorization: `Bearer ${bytes}` }),
   }
   return fetch(path, { method, headers, ...(type && { body }) })
 }
@@ -189,7 +193,7 @@ export const writeForm = (root) => {
   // The key of a write whose outcome is unknown: sent again with the same body, it cannot be made twice.
   let unsettled
   form.hidden = false
-  tokenBox.hidden = token !== ''
+  if (tokenBox) tokenBox.hidden = token !== ''
   for (const picker of form.querySelectorAll('[data-picks]')) {
     picker.hidden = false
     const input = form.querySelector(`#${CSS.escape(picker.dataset.picks)}`)
@@ -211,7 +215,7 @@ export const writeForm = (root) => {
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     clear(form)
-    token = form.querySelector('#token').value.trim() || token
+    token = form.querySelector('#token')?.value.trim() || token
     if (!isComplete(form, inputs)) return
     const body = formBody()
     const key = unsettled?.body === body ? unsettled.key : newKey()

@@ -1,0 +1,56 @@
+/** The resources as a visitor may see and use them: pages need no code of their own for what is hidden. */
+import { type Identity, isAllowed, type Rights, seesAll } from '../descriptor/access.js'
+import { defaultListQuery } from '../descriptor/listQuery.js'
+import type { Field, Registry, Resource } from '../descriptor/registry.js'
+import type { Storage } from '../storage/storage.js'
+import { countRows } from './rows.js'
+
+/** A resource without what is hidden; undefined if the visitor may not read it. */
+const seenResource = (
+  resource: Resource,
+  rights: Rights,
+  registry: Registry,
+  isUnsigned: boolean,
+): Resource | undefined => {
+  const own = rights.of(resource)
+  if (!isAllowed(own.read)) return undefined
+  // Who has not signed in may still enter the write token in a form.
+  const may = (name: 'create' | 'update' | 'delete') => (isUnsigned && !resource.access) || isAllowed(own[name])
+  const isSeen = (path: string) => registry.some((one) => one.path === path && isAllowed(rights.of(one).read))
+  const seenField = (field: Field): Field => {
+    const { references, ...rest } = field
+    return references === undefined || isSeen(references) ? field : rest
+  }
+  return {
+    ...resource,
+    create: resource.create && may('create'),
+    import: resource.import === true && may('create'),
+    update: may('update') && (resource.update ?? false),
+    delete: resource.delete === true && may('delete'),
+    fields: resource.fields.filter(({ name }) => !own.hidden.includes(name)).map(seenField),
+  }
+}
+
+/** The registry and the storage as a visitor with some rights may use them. */
+export const seenBy = (registry: Registry, storage: Storage, rights: Rights, visitor: Identity) => {
+  const originals = new Map(registry.map((resource) => [resource.path, resource]))
+  const original = ({ path }: Resource): Resource => originals.get(path) as Resource
+  const seen = registry.flatMap(
+    (resource) => seenResource(resource, rights, registry, visitor.name === undefined) ?? [],
+  )
+  const table: Storage['table'] = (resource, expand) => storage.table(original(resource), expand, rights)
+  const seenStorage: Storage = {
+    ...storage,
+    table,
+    async counts() {
+      const counts = await storage.counts()
+      const counted = seen.map(async (resource) => {
+        const isWhole = seesAll(rights.of(original(resource)))
+        const count = isWhole ? counts.get(original(resource)) : undefined
+        return [resource, count ?? (await countRows(seenStorage, resource, defaultListQuery)).total] as const
+      })
+      return new Map(await Promise.all(counted))
+    },
+  }
+  return { registry: seen, storage: seenStorage, original }
+}

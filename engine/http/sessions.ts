@@ -1,0 +1,136 @@
+/** The sessions of the explorer: who a visitor is, in a sealed cookie that nothing else takes. */
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import { tooManyAttempts } from '../contract/errors.js'
+import { accessNames, type Identity, isClaim, rulesOf, service as serviceCaller } from '../descriptor/access.js'
+import type { Registry } from '../descriptor/registry.js'
+import type { Service } from './handlers.js'
+import { digestOf } from './keys.js'
+import type { AppContext } from './requestLog.js'
+
+const cookieName = 'registry_session'
+
+/** How long a session lasts at most, in milliseconds. */
+const sessionMs = 8 * 3_600_000
+
+/** So many attempts to sign in may fail before an address waits, and how long it waits then, and at most. */
+const [freeAttempts, pauseMs, maxWaitMs] = [5, 1_000, 10_000]
+
+/** What a session knows: the digest of a key or of the write token, which must still be valid; or what a token said. */
+type Sealed = { readonly until: number } & (
+  | { readonly digest: string }
+  | { readonly caller: Pick<Identity, 'name' | 'owner' | 'roles' | 'claims'> }
+)
+
+const sealer = (secret: string) => {
+  const key = createHash('sha256').update(`sessions of the explorer\n${secret}`).digest()
+  return {
+    seal(content: Sealed): string {
+      const nonce = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      const text = Buffer.concat([cipher.update(JSON.stringify(content)), cipher.final()])
+      return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')
+    },
+    /** Undefined if it was not sealed with this secret. */
+    open(sealed: string): Sealed | undefined {
+      const bytes = Buffer.from(sealed, 'base64url')
+      if (bytes.length < 28) return undefined
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+      decipher.setAuthTag(bytes.subarray(12, 28))
+      try {
+        const text = Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()])
+        return JSON.parse(String(text)) as Sealed
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+/** The claims that rules use: a cookie has no room for all claims of a token. */
+const usedClaims = (registry: Registry): string[] =>
+  registry.flatMap(({ access }) =>
+    accessNames
+      .flatMap((name) => rulesOf(access?.[name]))
+      .flatMap((rule) => (typeof rule === 'string' ? [] : Object.values(rule).filter(isClaim)))
+      .map(({ name }) => name),
+  )
+
+const isSecure = (ctx: AppContext): boolean => ctx.secure || ctx.get('X-Forwarded-Proto') === 'https'
+
+/** Whether a request comes from a page of this service. */
+export const isSameOrigin = (ctx: AppContext): boolean => {
+  const origin = ctx.get('Origin')
+  return URL.canParse(origin) && new URL(origin).host === ctx.get('Host').toLowerCase()
+}
+
+export const createSessions = ({ registry, token, credentials, callers, sessionSecret }: Service) => {
+  const { seal, open } = sealer(sessionSecret ?? randomBytes(32).toString('base64url'))
+  const tokenDigest = token === undefined ? undefined : digestOf(Buffer.from(token, 'utf8'))
+  const claims = usedClaims(registry)
+  // The same object for the same session: what follows from it is computed once.
+  const opened = new LRUCache<string, Identity>({ max: 1_000 })
+  const attempts = new LRUCache<string, { failed: number; readyAt: number }>({ max: 10_000, ttl: 600_000 })
+
+  const callerIn = (cookie: string): Identity | undefined => {
+    const content = open(cookie)
+    if (!content || Date.now() >= content.until) return undefined
+    if ('digest' in content)
+      return content.digest === tokenDigest ? serviceCaller : credentials?.keys?.find(content.digest)
+    const known = opened.get(cookie) ?? { ...content.caller, expires: content.until }
+    opened.set(cookie, known)
+    return known
+  }
+  const setCookie = (ctx: AppContext, value: string, maxAge: number): void => {
+    const attributes = [
+      `Max-Age=${maxAge}`,
+      'Path=/',
+      'HttpOnly',
+      'SameSite=Strict',
+      ...(isSecure(ctx) ? ['Secure'] : []),
+    ]
+    ctx.append('Set-Cookie', [`${cookieName}=${value}`, ...attributes].join('; '))
+  }
+  /** An address with many failures waits, one attempt after the other. */
+  const waitForTurn = async (address: string): Promise<void> => {
+    const known = attempts.get(address)
+    if (!known || known.failed < freeAttempts) return
+    const now = performance.now()
+    const wait = Math.max(0, known.readyAt - now) + pauseMs
+    if (wait > maxWaitMs) throw tooManyAttempts()
+    known.readyAt = now + wait
+    await setTimeout(wait)
+  }
+  return {
+    /** Who a visitor is; undefined if it has not signed in. */
+    read(ctx: AppContext): Identity | undefined {
+      const cookie = new RegExp(`(?:^|;\\s*)${cookieName}=([\\w-]+)`).exec(ctx.req.headers.cookie ?? '')?.[1]
+      const caller = cookie === undefined ? undefined : callerIn(cookie)
+      return caller && Date.now() < (caller.expires ?? Number.POSITIVE_INFINITY) ? caller : undefined
+    },
+    /** Begins a session with a key, a token or the write token; undefined if it is wrong. */
+    async start(ctx: AppContext, sent: string): Promise<Identity | undefined> {
+      const address = ctx.req.socket.remoteAddress ?? ''
+      await waitForTurn(address)
+      const caller = await callers.find(Buffer.from(sent, 'utf8').toString('latin1'))
+      if (!caller) {
+        const { failed = 0, readyAt = 0 } = attempts.get(address) ?? {}
+        attempts.set(address, { failed: failed + 1, readyAt })
+        return undefined
+      }
+      attempts.delete(address)
+      const until = Math.min(Date.now() + sessionMs, caller.expires ?? Number.POSITIVE_INFINITY)
+      const digest = digestOf(Buffer.from(sent, 'utf8'))
+      const isKey = caller.isService || credentials?.keys?.find(digest) !== undefined
+      const { name, owner, roles } = caller
+      const used = Object.fromEntries(Object.entries(caller.claims).filter(([one]) => claims.includes(one)))
+      const content: Sealed = isKey
+        ? { until, digest }
+        : { until, caller: { name, ...(owner !== undefined && { owner }), roles, claims: used } }
+      setCookie(ctx, seal(content), Math.floor((until - Date.now()) / 1_000))
+      return caller
+    },
+    end: (ctx: AppContext): void => setCookie(ctx, '', 0),
+  }
+}

@@ -1,0 +1,230 @@
+/** Signing in to the explorer: sessions, what each visitor sees and does, and requests of other sites. */
+
+import { SignJWT } from 'jose'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { claim } from '../../engine/descriptor/access.js'
+import { integer, number, text } from '../../engine/descriptor/index.js'
+import { tokenVerifier } from '../../engine/http/tokens.js'
+import { callersNamed } from '../support/callers.js'
+import { resourceIn } from '../support/registryFrom.js'
+import { startService, type TestResponse, token } from '../support/service.js'
+
+const people = resourceIn(
+  'people',
+  {
+    name: text(),
+    salary: number({ readBy: ['hr'], filter: true }),
+    room_id: integer({ references: 'rooms', filter: true }),
+  },
+  {
+    create: true,
+    update: true,
+    delete: true,
+    access: {
+      read: ['hr', { id: claim('person_id') }],
+      create: 'hr',
+      update: ['hr', { id: claim('person_id') }],
+      delete: 'hr',
+    },
+  },
+)
+const rooms = resourceIn('rooms', { name: text() }, { create: true, access: { read: 'hr', create: 'hr' } })
+const open = resourceIn('open', { name: text() }, { create: true })
+const countries = resourceIn(
+  'countries',
+  { name: text() },
+  { id: 'text', create: true, update: true, access: { read: 'signed-in', create: 'hr', update: 'hr' } },
+)
+const registry = [people, rooms, open, countries]
+
+const callers: Record<string, { roles: string[]; claims?: Record<string, unknown>; expires?: number }> = {
+  hr: { roles: ['hr'] },
+  ana: { roles: [], claims: { person_id: 2 } },
+  brief: { roles: ['hr'], expires: Date.now() + 60_000 },
+}
+const secret = 'a secret of at least 32 bytes, for tests'
+const verifyToken = tokenVerifier({ secret, audience: 'registry' }, () => {})
+const service = await startService({
+  registry,
+  explorer: true,
+  credentials: { ...callersNamed(callers), verifyToken },
+})
+await service.fill([
+  { resource: rooms, rows: [{ id: 1, name: 'Blue room' }] },
+  { resource: people, rows: [1, 2, 3].map((id) => ({ id, name: `Person ${id}`, salary: 4_000 + id, room_id: 1 })) },
+  { resource: open, rows: [{ id: 1, name: 'Open' }] },
+])
+
+const origin = { origin: service.address }
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const signIn = (key: string, headers: Record<string, string> = origin, next = '/') =>
+  service.send('/explore/sign-in', {
+    method: 'POST',
+    headers: { ...form, ...headers },
+    body: String(new URLSearchParams({ key, next })),
+  })
+const cookieOf = ({ headers }: TestResponse): string => String(headers['set-cookie']?.[0]).split(';')[0] as string
+const cookies: Record<string, string> = {}
+for (const name of ['hr', 'ana', token]) cookies[name] = cookieOf(await signIn(name))
+const page = (path: string, name?: string) =>
+  service.send(path, { headers: { accept: 'text/html', ...(name && { cookie: cookies[name] as string }) } })
+
+const test = suite('sign-in')
+
+test('a right key gives a cookie that scripts and other sites do not get; a wrong one does not', async () => {
+  const right = await signIn('hr', origin, '/explore/people?q=x')
+  assert.equal([right.status, right.headers.location], [303, '/explore/people?q=x'])
+  const [cookie] = right.headers['set-cookie'] as [string]
+  assert.match(cookie, /^registry_session=[\w-]+; Max-Age=2(?:8799|8800); Path=\/; HttpOnly; SameSite=Strict$/)
+  const secure = await signIn('hr', { ...origin, 'x-forwarded-proto': 'https' })
+  assert.match(String(secure.headers['set-cookie']?.[0]), /; Secure$/)
+  const brief = await signIn('brief')
+  assert.match(String(brief.headers['set-cookie']?.[0]), /Max-Age=(?:[1-5]\d|60);/)
+  const wrong = await signIn('no such key')
+  assert.is(wrong.status, 401)
+  assert.is(wrong.headers['set-cookie'], undefined)
+  assert.match(wrong.text, /is not known/)
+  assert.not.match(wrong.text, /no such key/)
+  for (const next of ['https://evil.example', '//evil.example', '/\\evil.example', '/api/v1/people', 'javascript:x'])
+    assert.is((await signIn('hr', origin, next)).headers.location, '/', next)
+  assert.is((await signIn('hr', { origin: 'https://evil.example' })).status, 403)
+})
+
+test('each visitor sees what it may', async () => {
+  for (const [name, sees, salary, canCreate] of [
+    [undefined, [], false, false],
+    ['ana', [2], false, false],
+    ['hr', [1, 2, 3], true, true],
+    [token, [1, 2, 3], true, true],
+  ] as const) {
+    const table = await page('/explore/people', name)
+    assert.is(table.status, name ? 200 : 401)
+    for (const id of [1, 2, 3])
+      assert.is(table.text.includes(`Person ${id}`), (sees as readonly number[]).includes(id), `${name} ${id}`)
+    assert.is(/4[, ]?00\d/.test(table.text), salary, name)
+    assert.is(table.text.includes('/explore/people/new'), canCreate)
+    assert.is((await page('/explore/people/new', name)).status, canCreate ? 200 : name ? 404 : 401)
+    assert.is((await page('/explore/people/3', name)).status, !name ? 401 : sees.length === 3 ? 200 : 404)
+    if (name) {
+      assert.is(table.headers['cache-control'], 'private, no-store')
+      assert.match(String(table.headers.vary), /cookie/i)
+      assert.match(table.text, /Sign out/)
+    }
+    const home = await page('/', name)
+    assert.is(home.text.includes('/explore/people"'), name !== undefined)
+    assert.is(home.text.includes('/explore/open"'), true)
+    const csv = await page('/explore/people/download.csv', name)
+    if (name) {
+      assert.is(csv.text.trim().split('\r\n').length, sees.length + 1)
+      assert.is(/400\d/.test(csv.text), salary)
+    } else assert.is(csv.status, 401)
+  }
+})
+
+test('a row: only what the visitor may do, and references to what it may read', async () => {
+  const own = await page('/explore/people/2', 'ana')
+  assert.match(own.text, /people\/2\/edit/)
+  assert.not.match(own.text, /people\/2\/delete/)
+  assert.not.match(own.text, /Blue room|explore\/rooms|salary/i)
+  assert.match((await page('/explore/people/2', 'hr')).text, /Blue room/)
+  assert.is((await page('/explore/rooms', 'ana')).status, 403)
+  assert.is((await page('/explore/people/2/delete', 'ana')).status, 403)
+  const edit = await page('/explore/people/2/edit', 'ana')
+  assert.match(edit.text, /data-path="\/explore\/people\/2"/)
+  assert.not.match(edit.text, /Write token/)
+  const unsigned = await page('/explore/open/new')
+  assert.match(unsigned.text, /data-path="\/api\/v1\/open"/)
+  assert.match(unsigned.text, /Write token/)
+})
+
+const write = (path: string, method: string, headers: Record<string, string>, body?: unknown) =>
+  service.send(path, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+
+test('forms write with the session, only from this site; the API does not take the cookie', async () => {
+  const [hr, ana] = [{ cookie: cookies['hr'] as string }, { cookie: cookies['ana'] as string }]
+  const made = await write('/explore/people', 'POST', { ...hr, ...origin }, { name: 'New' })
+  assert.is(made.status, 201)
+  const row = `/explore/people/${made.body.id}`
+  assert.is((await write(row, 'PATCH', { ...hr, ...origin }, { name: 'Newer' })).body.name, 'Newer')
+  for (const other of [{}, { origin: 'https://evil.example' }, { origin: 'null' }, { origin: `${service.address}0` }]) {
+    const refused = await write(row, 'PATCH', { ...hr, ...other }, { name: 'Evil' })
+    assert.equal([refused.status, refused.body.error.code], [403, 'forbidden'])
+  }
+  assert.is((await write(row, 'PATCH', { ...origin }, { name: 'Evil' })).status, 401)
+  assert.is((await write(row, 'PATCH', { ...origin, cookie: 'registry_session=AAAA' }, { name: 'Evil' })).status, 401)
+  assert.is((await write(row, 'PATCH', { ...ana, ...origin }, { name: 'Evil' })).status, 404)
+  assert.is((await write('/explore/people/2', 'PATCH', { ...ana, ...origin }, { name: 'Ana' })).status, 200)
+  assert.is((await write('/explore/people/2', 'PATCH', { ...ana, ...origin }, { salary: 9 })).status, 422)
+  assert.is((await write('/explore/people', 'POST', { ...ana, ...origin }, { name: 'x' })).status, 403)
+  assert.is((await write(row, 'DELETE', { ...hr, ...origin })).status, 204)
+  const country = await write('/explore/countries', 'POST', { ...hr, ...origin }, { id: 'new', name: 'A' })
+  assert.is(country.status, 201)
+  assert.is((await write('/explore/countries/rows/new', 'PATCH', { ...hr, ...origin }, { name: 'B' })).status, 200)
+  const api = { ...hr, ...origin }
+  assert.is((await write('/api/v1/people', 'POST', api, { name: 'x' })).status, 401)
+  assert.is((await service.send('/api/v1/people', { headers: api })).status, 401)
+  const asKey = { authorization: `Bearer ${cookies['hr']?.split('=')[1]}` }
+  assert.is((await service.send('/api/v1/people', { headers: asKey })).status, 401)
+})
+
+test('a session ends: by sign-out, with its key, and when its roles change', async () => {
+  callers['bob'] = { roles: ['hr'] }
+  cookies['bob'] = cookieOf(await signIn('bob'))
+  assert.is((await page('/explore/people', 'bob')).status, 200)
+  callers['bob'] = { roles: [] }
+  assert.is((await page('/explore/people', 'bob')).status, 403)
+  delete callers['bob']
+  assert.is((await page('/explore/people', 'bob')).status, 401)
+  const out = await write('/explore/sign-out', 'POST', { cookie: cookies['hr'] as string, ...origin })
+  assert.is(out.status, 303)
+  assert.match(String(out.headers['set-cookie']?.[0]), /^registry_session=; Max-Age=0/)
+  assert.is((await write('/explore/sign-out', 'POST', { cookie: cookies['hr'] as string })).status, 403)
+})
+
+test('a token can sign in, for as long as it is valid', async () => {
+  const exp = Math.floor(Date.now() / 1_000) + 100
+  const jwt = await new SignJWT({ sub: 'eve', aud: 'registry', exp, person_id: 3, roles: [], long: 'x'.repeat(6_000) })
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(new TextEncoder().encode(secret))
+  const signed = await signIn(jwt)
+  assert.is(signed.status, 303)
+  const [cookie] = signed.headers['set-cookie'] as [string]
+  assert.ok(cookie.length < 1_000)
+  assert.match(cookie, /Max-Age=1[56]\d;/)
+  cookies['eve'] = cookieOf(signed)
+  const table = await page('/explore/people', 'eve')
+  assert.match(table.text, /Person 3/)
+  assert.not.match(table.text, /Person 1/)
+})
+
+test('pages have no CORS headers, and an address with many failures waits', async () => {
+  for (const path of ['/', '/explore/people', '/explore/open', '/explore/sign-in']) {
+    for (const method of ['GET', 'OPTIONS']) {
+      const { headers } = await service.send(path, { method, headers: { origin: 'https://elsewhere.example' } })
+      assert.equal(
+        Object.keys(headers).filter((name) => name.startsWith('access-control')),
+        [],
+        `${method} ${path}`,
+      )
+    }
+  }
+  const failing = await startService({ registry, explorer: true, credentials: callersNamed(callers) })
+  const attempt = async () => {
+    const started = performance.now()
+    const { status } = await failing.send('/explore/sign-in', { method: 'POST', headers: form, body: 'key=x' })
+    return [status, performance.now() - started] as const
+  }
+  for (let n = 0; n < 5; n++) assert.is((await attempt())[0], 401)
+  const [, waited] = await attempt()
+  assert.ok(waited >= 950, String(waited))
+  // Attempts at once wait one after the other, and not without end.
+  const statuses = (await Promise.all(Array.from({ length: 14 }, attempt))).map(([status]) => status)
+  assert.ok(statuses.includes(429))
+})
+
+test.run()
