@@ -11,7 +11,7 @@ import type { ImportedRow, ImportOutcome } from '../storage/import.js'
 import { Unavailable } from '../storage/storage.js'
 import { idempotencyKeyOf, readBytes, rejectKey, writeGuard } from './body.js'
 import type { Handler, Service } from './handlers.js'
-import { addConflicts, type Issues, importChecker, importedFields, issueList } from './importChecks.js'
+import { addConflicts, createdIds, type Issues, importChecker, importedFields, issueList } from './importChecks.js'
 import { sendStored } from './stored.js'
 
 const maxRows = 10_000
@@ -57,11 +57,12 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
     if (keyIssues.length > 0) throw errors.bodyInvalid(keyIssues)
     // A retry has the outcome of the first request, whatever the rows are now.
     const isRetry = idempotencyKey !== undefined && (await table.hasKey(idempotencyKey.key))
+    const created = createdIds(resource, sent)
     for (let left = maxAttempts; left > 0; left--) {
       const issues = issueList()
       const rows = isRetry ? [] : await importChecker(registry, table, operation, match)(sent, issues)
       const mode = issues.total > 0 ? 'check' : dryRun ? 'dryRun' : 'store'
-      const outcome = await table.import({ rows, mode, idempotencyKey })
+      const outcome = await table.import({ rows, mode, created, idempotencyKey })
       // A row that is matched has been created meanwhile: now it is changed.
       const isMatchedNow =
         'conflicts' in outcome &&

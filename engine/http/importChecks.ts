@@ -111,6 +111,18 @@ export const importedFields = (resource: Resource, match: string | undefined): M
   return new Map([...fields, ...matched].map((field) => [field.name, field]))
 }
 
+/** The ids of new rows to which rows of the same import may refer; those that the service assigns are not known to clients. */
+export const createdIds = (resource: Resource, sent: Iterable<SentRow>): Set<string> => {
+  const ids = new Set<string>()
+  const isReferenced = resource.fields.some(({ references }) => references === resource.path)
+  if (!isReferenced || idField(resource).managed) return ids
+  for (const {
+    body: { id },
+  } of sent)
+    if (typeof id === 'string') ids.add(id)
+  return ids
+}
+
 /** Makes the function that checks rows; it remembers the values of those before, which must differ. */
 export const importChecker = (
   registry: Registry,

@@ -65,6 +65,8 @@ export interface Dialect {
   element(index: number, type?: string): string
   /** Follows a query whose row is about to be changed. */
   readonly forUpdate: string
+  /** Has references checked at the end of the transaction, if their foreign keys allow it. */
+  readonly deferReferences: Statement
 }
 
 /** What a managed table has more than its columns; a list is correct without any of it. */

@@ -34,6 +34,8 @@ export interface Import {
   readonly rows: readonly ImportedRow[]
   /** Whether to store the rows, to store them and undo it, or only to look for conflicts. */
   readonly mode: 'store' | 'dryRun' | 'check'
+  /** The ids of rows that the same transaction creates: others may refer to them, in any order. */
+  readonly created: ReadonlySet<string>
   readonly idempotencyKey?: IdempotencyKey | undefined
 }
 
@@ -58,6 +60,10 @@ export interface ImportPlan {
   /** The rows that are changed or kept: their ids and JSON. */
   readonly current?: Query
   readonly tags: Readonly<Record<RowId, string>>
+  /** References to rows that the transaction creates, as the place of the row and the field. */
+  readonly expected: ReadonlySet<string>
+  /** Has references checked at the end of the transaction, if there are such. */
+  readonly defer?: Query
   /** For each kind of row: the conflicts, as places and JSON, and the change; inserts return the ids. */
   readonly groups: readonly {
     readonly isInsert: boolean
@@ -93,8 +99,11 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
   const conflicts: RowConflict[] = []
   for (const group of groups)
     for (const [row, found] of yield group.conflicts)
-      conflicts.push(...parseConflicts(found).map((conflict) => ({ ...conflict, row: Number(row) })))
+      for (const conflict of parseConflicts(found))
+        if (conflict.type !== 'reference' || !plan.expected.has(`${row} ${conflict.field}`))
+          conflicts.push({ ...conflict, row: Number(row) })
   if (conflicts.length > 0 || mode === 'check') return { conflicts }
+  if (plan.defer) yield plan.defer
   const assigned: string[] = []
   for (const { isInsert, change, rows } of groups) {
     const made = yield change
@@ -156,6 +165,7 @@ export const importPlanner = (
   }
   // The database sets a managed field without a value.
   const inserted = resource.fields.filter(({ managed }) => managed !== true).map(({ name }) => name)
+  const ownReferences = resource.fields.filter(({ references }) => references === resource.path)
   const once = buildOnce<{ conflicts: Statement; change: Statement }>()
   const insert = () =>
     once('insert', () => ({
@@ -191,8 +201,9 @@ export const importPlanner = (
   const boundId = (id: RowId) => (idKind === 'integer' ? BigInt(id) : id)
   const jsonId = (id: RowId) => (idKind === 'integer' ? id : JSON.stringify(id))
 
-  return async ({ rows, mode, idempotencyKey: given }: Import): Promise<ImportPlan> => {
+  return async ({ rows, mode, created, idempotencyKey: given }: Import): Promise<ImportPlan> => {
     const pause = inTurns()
+    const expected = new Set<string>()
     const counts = { insert: 0, update: 0, keep: 0 }
     const tags: Record<RowId, string> = {}
     const groups = new Map<string, { isInsert: boolean; statements: ReturnType<typeof insert>; rows: string[] }>()
@@ -207,6 +218,7 @@ export const importPlanner = (
       // Bounded, because a database parses all rows of a statement at once.
       const key = `${Math.floor(n / maxStatementRows)} ${isInsert ? '' : `${changed} ${stamps}`}`
       const group = groups.get(key) ?? { isInsert, statements: isInsert ? insert() : update(changed, stamps), rows: [] }
+      for (const { name } of ownReferences) if (created.has(values[name] as string)) expected.add(`${n} ${name}`)
       const fields = [...changed, ...stamps].map((name) => bound(name, values[name]))
       group.rows.push(jsonList([n, ...(isInsert ? [] : [boundId(row.id)]), ...fields]))
       groups.set(key, group)
@@ -216,6 +228,8 @@ export const importPlanner = (
       kind: 'import',
       mode,
       tags,
+      expected,
+      ...(expected.size > 0 && { defer: { statement: dialect.deferReferences, values: {} } }),
       counts,
       ids: rows.map((row) => {
         if (row.kind !== 'insert') return jsonId(row.id)

@@ -1,18 +1,21 @@
 /** `npm run import`: files of any format, all or none, with the line of every error. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { text } from '../../engine/descriptor/index.js'
 import { openStorage } from '../../engine/storage/open.js'
+import { buildWith } from '../../support/buildWith.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { callCommand } from '../support/callCommand.js'
 import { freshUrl, server } from '../support/database.js'
 import { inOffice, office } from '../support/office.js'
-import { officeFile } from '../support/officeFiles.js'
+import { officeFile, seeds } from '../support/officeFiles.js'
+import { resourceIn } from '../support/registryFrom.js'
 
 const command = officeFile('cli/import.js')
 const { path: folder } = temporaryFolder('import')
@@ -76,6 +79,35 @@ test('values must be unique in the whole file, which is read in pieces', async (
   const stored = await run('organizations', fileWith('once.ndjson', lines(rows)))
   assert.is(stored.stdout, 'Stored organizations: 12000 created, 0 changed, 0 unchanged.\n', stored.stderr)
   assert.is(await totalOf('organizations'), before + 12_000)
+})
+
+test('rows refer to rows of any part of the file', async () => {
+  const descriptors = join(folder, 'descriptors')
+  mkdirSync(descriptors)
+  const descriptor = `import { defineResource, text } from '../engine/descriptor/index.js'
+    const fields = { title: text(), parent_id: text({ references: 'categories' }) }
+    export default defineResource({
+      name: 'Category', area: 'Test', table: 'categories', id: 'text', fields, required: [], create: true,
+    })`
+  writeFileSync(join(descriptors, 'categories.js'), descriptor)
+  const own = join(buildWith([descriptors], seeds), 'cli', 'import.js')
+  const url = server ? await freshUrl() : `sqlite:${join(folder, 'tree.sqlite')}`
+  const tree = resourceIn(
+    'categories',
+    { title: text(), parent_id: text({ references: 'categories' }) },
+    { id: 'text' },
+  )
+  await (await openStorage([tree], url, storageOptions)).close()
+  const rows = Array.from({ length: 12_000 }, (_, n) => `c${n},${'x'.repeat(150)},c${(n + 1) % 12_000}\n`).join('')
+  const header = 'id,title,parent_id\n'
+  const missing = await callCommand(own, ['categories', fileWith('missing.csv', `${header}${rows}d,,e\n`)], {
+    DATABASE_URL: url,
+  })
+  assert.match(missing.stderr, /1 error:\n {2}line 12002: parent_id must reference/)
+  const { stdout, stderr } = await callCommand(own, ['categories', fileWith('tree.csv', header + rows)], {
+    DATABASE_URL: url,
+  })
+  assert.is(stdout, 'Stored categories: 12000 created, 0 changed, 0 unchanged.\n', stderr)
 })
 
 test('a dry run stores nothing; a wrong argument is reported in one line', async () => {

@@ -51,9 +51,14 @@ const people = resourceIn(
   },
 )
 const lands = resourceIn('lands', { title: text() }, { id: 'text', ...open })
+const categories = resourceIn(
+  'categories',
+  { title: text(), parent_id: text({ references: 'categories' }) },
+  { id: 'text', ...open },
+)
 const notes = resourceIn('notes', { body: text() }, { create: true, import: true })
 const plain = resourceIn('plain', { body: text() }, { create: true })
-const { send, get, create, change } = await startService({ registry: [teams, people, lands, notes, plain] })
+const { send, get, create, change } = await startService({ registry: [teams, people, lands, categories, notes, plain] })
 await create('teams', { name: 'Red' })
 await create('teams', { name: 'Blue' })
 
@@ -279,6 +284,35 @@ test('ids that clients choose: imported, matched, and unique within the body', a
   ])
   const result = stored(await csv('lands/import?match=id', 'id,title\nnl,Nederland\nde,Deutschland\n'))
   assert.equal(result, { created: 1, updated: 1, unchanged: 0, ids: ['nl', 'de'] })
+})
+
+test('rows refer to rows of the same import, in any order', async () => {
+  const rows = Array.from({ length: 4_500 }, (_, n) => ({ id: `c${n}`, parent_id: n === 4_499 ? null : `c${n + 1}` }))
+  assert.is(stored(await ndjson('categories/import', rows)).created, 4_500)
+  assert.is((await get('/v1/categories/c7')).body.parent_id, 'c8')
+  const matched = [
+    { id: 'c4499', parent_id: 'new' },
+    { id: 'new', parent_id: 'new' },
+  ]
+  const { created, updated } = stored(await ndjson('categories/import?match=id', matched))
+  assert.equal([created, updated], [1, 1])
+  assert.is(stored(await ndjson('categories/import?dryRun=true', [{ id: 'd', parent_id: 'd' }]), 200).created, 1)
+})
+
+test('a reference to a row that is neither stored nor imported has its line', async () => {
+  const before = await totalOf('categories')
+  const body = 'id,parent_id,title\ne1,e2,\ne2,e3,\ne4,e5,\ne5,c0,\n'
+  assert.equal(issuesOf(await csv('categories/import', body)), [['reference', 'body', 1, 'parent_id', 'line 3']])
+  const wrong = [
+    { id: 'f1', title: 1 },
+    { id: 'f2', parent_id: 'f1' },
+    { id: 'f3', parent_id: 'f4' },
+  ]
+  assert.equal(issuesOf(await ndjson('categories/import', wrong)), [
+    ['string_type', 'body', 0, 'title', 'line 1'],
+    ['reference', 'body', 2, 'parent_id', 'line 3'],
+  ])
+  assert.is(await totalOf('categories'), before)
 })
 
 test('uniqueness within other fields, and references, also of changed rows', async () => {

@@ -18,6 +18,7 @@ for (const sql of [
         'create trigger skip_odd before insert or update on guarded for each row execute function skip_odd()',
       ]
     : ['create trigger skip_odd before insert on guarded when new.n % 2 = 1 begin select raise(ignore); end']),
+  `create table parts (id varchar(20) primary key not null, whole varchar(20) references parts ${server ? 'deferrable' : ''})`,
   'insert into guarded (n) values (2)',
   ...(server ? ['create view large as select id, n from guarded where n > 10'] : []),
 ])
@@ -29,6 +30,7 @@ const { get, send } = await startService({
   registry: registryFrom({
     short: { ...shared, name: 'Short', table: 'short', fields: { name: text(), feeling: text({ unique: true }) } },
     guarded: { ...shared, name: 'Guarded', plural: 'Guarded ones', table: 'guarded', fields: { n: integer() } },
+    parts: { ...shared, name: 'Part', table: 'parts', id: 'text', fields: { whole: text({ references: 'parts' }) } },
     ...(server && {
       large: { ...shared, name: 'Large', plural: 'Large ones', table: 'large', fields: { n: integer() } },
     }),
@@ -59,6 +61,15 @@ test('rows that a trigger leaves out are no success', async () => {
   assert.is(await totalOf('guarded'), 1)
   if (server) assert.is((await importInto('guarded/import?match=id', [{ id: 1, n: 7 }])).status, 422)
   assert.is((await importInto('guarded/import', [{ n: 4 }, { n: 6 }])).status, 201)
+})
+
+test('rows refer to rows of the same import, whose foreign key is checked at the end', async () => {
+  const rows = Array.from({ length: 4_500 }, (_, n) => ({ id: `p${n}`, whole: `p${(n + 1) % 4_500}` }))
+  const { status, text: sent } = await importInto('parts/import', rows)
+  assert.is(status, 201, sent)
+  const { status: missing, body } = await importInto('parts/import', [{ id: 'q', whole: 'r' }])
+  assert.equal([missing, body.error.details.issues[0].loc], [422, ['body', 0, 'whole']])
+  assert.is(await totalOf('parts'), 4_500)
 })
 
 if (server)

@@ -8,6 +8,7 @@ import { idTypeIn, isIntegerType, joinedText, jsonSizes, unmanagedColumns } from
 import { plainType, withoutZone } from './catalogue.js'
 import { lettersFoldedTo, maxKeyBytes } from './functions.js'
 import { knex, named } from './prepared.js'
+import { deferReferences } from './rows.js'
 import {
   asciiSearchedText,
   columnOf,
@@ -84,6 +85,7 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
   elements: 'jsonb_array_elements(cast(? as jsonb))',
   element: (index, type) => (type ? `cast(_e.value ->> ${index} as ${type})` : `(_e.value ->> ${index})`),
   forUpdate: ' for update',
+  deferReferences,
 })
 
 const isBigint = (text: string): string => `${text}::numeric between -9223372036854775808 and 9223372036854775807`

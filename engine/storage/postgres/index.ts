@@ -101,11 +101,11 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
             await ask(advanceSequence(resource.table))
         }
       }),
-    importAll: (resource, parts) =>
+    importAll: (resource, created, parts) =>
       connections.transaction(
         async (ask) => {
           for await (const rows of parts()) {
-            const plan = await planImport(resource, { rows, mode: 'store' })
+            const plan = await planImport(resource, { rows, mode: 'store', created })
             const outcome = await runInTurn(makeImport(plan), ({ statement, values }) => ask(statement, values))
             if (!('body' in outcome)) return outcome
           }

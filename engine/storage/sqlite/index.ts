@@ -96,10 +96,10 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
         for await (const { resource, rows } of batches) insertRows(database, resource, rows)
         return undefined
       }),
-    importAll: (resource, parts) =>
+    importAll: (resource, created, parts) =>
       inTransaction(async () => {
         for await (const rows of parts()) {
-          const plan = await planImport(resource, { rows, mode: 'store' })
+          const plan = await planImport(resource, { rows, mode: 'store', created })
           const outcome = runAtOnce(makeImport(plan), askOn(database))
           if (!('body' in outcome)) return outcome
         }
