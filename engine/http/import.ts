@@ -66,7 +66,7 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
       // A row that is matched has been created meanwhile: now it is changed.
       const isMatchedNow =
         'conflicts' in outcome &&
-        outcome.conflicts.some(({ field, row }) => field === match && rows[row]?.kind === 'insert')
+        outcome.conflicts.some((one) => 'field' in one && one.field === match && rows[one.row]?.kind === 'insert')
       if ('isStale' in outcome || (isMatchedNow && issues.total === 0 && left > 1)) continue
       return sendStored(ctx, dryRun ? 200 : 201, finished(outcome, sent, rows, issues))
     }

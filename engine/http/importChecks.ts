@@ -1,7 +1,7 @@
 /** Checks the rows of an import, some at a time: what becomes of each, and what is wrong with it. */
 import * as errors from '../contract/errors.js'
 import type { SentRow } from '../contract/importRows.js'
-import { changeIssues, conflictIssue, fieldIssue, missingRowIssue } from '../contract/issues.js'
+import { changeIssues, conflictIssue, constraintIssue, fieldIssue, missingRowIssue } from '../contract/issues.js'
 import type { ImportOperation } from '../contract/operations.js'
 import { JsonText, memberTexts } from '../descriptor/jsonText.js'
 import {
@@ -97,10 +97,14 @@ export const addConflicts = (
   lines: readonly (number | undefined)[],
   from = 0,
 ): void => {
-  for (const { row, type, field } of conflicts) {
+  for (const { row, ...conflict } of conflicts) {
     const imported = rows[row]
     const values = imported && 'values' in imported ? imported.values : {}
-    issues.add(from + row, lines[row], [conflictIssue(registry, resource, type, field, values)])
+    const issue =
+      'reason' in conflict
+        ? constraintIssue(resource, conflict, values)
+        : conflictIssue(registry, resource, conflict.type, conflict.field, values)
+    issues.add(from + row, lines[row], [issue])
   }
 }
 

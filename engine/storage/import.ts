@@ -39,10 +39,8 @@ export interface Import {
   readonly idempotencyKey?: IdempotencyKey | undefined
 }
 
-/** A conflict, and the place of its row. */
-export interface RowConflict extends Conflict {
-  readonly row: number
-}
+/** Why a row cannot be stored, and its place. */
+export type RowConflict = (Conflict | Refused) & { readonly row: number }
 
 export type ImportOutcome<B = Buffer> =
   /** What was stored, or would be: then the transaction is undone. */
@@ -62,6 +60,8 @@ export interface ImportPlan {
   readonly tags: Readonly<Record<RowId, string>>
   /** References to rows that the transaction creates, as the place of the row and the field. */
   readonly expected: ReadonlySet<string>
+  /** Rows that cannot be stored, as is known already. */
+  readonly refused: readonly RowConflict[]
   /** Has references checked at the end of the transaction, if there are such. */
   readonly defer?: Query
   /** For each kind of row: the conflicts, as places and JSON, and the change; inserts return the ids. */
@@ -96,7 +96,7 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
     const isSame = ([id, json]: readonly unknown[]) => tags[String(id)] === rowTag(toBuffer(json))
     if (rows.length < Object.keys(tags).length || !rows.every(isSame)) return { isStale: true }
   }
-  const conflicts: RowConflict[] = []
+  const conflicts: RowConflict[] = [...plan.refused]
   for (const group of groups)
     for (const [row, found] of yield group.conflicts)
       for (const conflict of parseConflicts(found))
@@ -204,6 +204,7 @@ export const importPlanner = (
   return async ({ rows, mode, created, idempotencyKey: given }: Import): Promise<ImportPlan> => {
     const pause = inTurns()
     const expected = new Set<string>()
+    const refused: RowConflict[] = []
     const counts = { insert: 0, update: 0, keep: 0 }
     const tags: Record<RowId, string> = {}
     const groups = new Map<string, { isInsert: boolean; statements: ReturnType<typeof insert>; rows: string[] }>()
@@ -219,6 +220,8 @@ export const importPlanner = (
       const key = `${Math.floor(n / maxStatementRows)} ${isInsert ? '' : `${changed} ${stamps}`}`
       const group = groups.get(key) ?? { isInsert, statements: isInsert ? insert() : update(changed, stamps), rows: [] }
       for (const { name } of ownReferences) if (created.has(values[name] as string)) expected.add(`${n} ${name}`)
+      const rounded = source.findRounded?.(values)
+      if (rounded) refused.push({ ...rounded, row: n })
       const fields = [...changed, ...stamps].map((name) => bound(name, values[name]))
       group.rows.push(jsonList([n, ...(isInsert ? [] : [boundId(row.id)]), ...fields]))
       groups.set(key, group)
@@ -229,6 +232,7 @@ export const importPlanner = (
       mode,
       tags,
       expected,
+      refused,
       ...(expected.size > 0 && { defer: { statement: dialect.deferReferences, values: {} } }),
       counts,
       ids: rows.map((row) => {

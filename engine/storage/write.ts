@@ -89,6 +89,8 @@ export interface WritePlan {
   /** Returns the JSON of the row, and whether the write would change it. */
   readonly current?: Query
   readonly conflicts?: Query
+  /** Why the row is not stored, if that is known already. */
+  readonly refused?: Refused
   /** An insert returns the id of the row. */
   readonly change: Query
   /** Reads `$id` after the change: triggers of other programs may have changed it too. */
@@ -159,6 +161,7 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   if (plan.current && !current) return { isMissing: true }
   const [before = null, isChanged = 1] = (current ?? []) as Cell[]
   if (ifMatch && !ifMatch.includes(rowTag(toBuffer(before)))) return { current: before }
+  if (plan.refused) return { refused: plan.refused }
   const [conflicting] = plan.conflicts ? yield plan.conflicts : []
   if (conflicting?.[0]) return { conflicts: parseConflicts(conflicting[0]) }
   if (plan.referrers && given !== undefined) {
@@ -275,7 +278,8 @@ export const writePlanner = (
     plan(write: Write): WritePlan {
       const { kind, idempotencyKey: given } = write
       const key = given && keys && { given, statements: keys }
-      const common = { kind, path, read, ...(key && { key }) }
+      const refused = write.kind === 'delete' ? undefined : source.findRounded?.(write.values)
+      const common = { kind, path, read, ...(key && { key }), ...(refused && { refused }) }
       if (write.kind === 'insert') {
         const stored = bound(write.values)
         const all = { ...stored, ...(given && { $key: given.key, $digest: given.digest }) }

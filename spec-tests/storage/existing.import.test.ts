@@ -1,7 +1,7 @@
 /** Imports into tables of other programs: what these refuse, cut off or leave out is never reported as stored. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { integer, text } from '../../engine/descriptor/index.js'
+import { integer, now, number, text, timestamp } from '../../engine/descriptor/index.js'
 import { server, sharedDatabase } from '../support/database.js'
 import { registryFrom } from '../support/registryFrom.js'
 import { authorized, startService } from '../support/service.js'
@@ -20,18 +20,36 @@ for (const sql of [
     : ['create trigger skip_odd before insert on guarded when new.n % 2 = 1 begin select raise(ignore); end']),
   `create table parts (id varchar(20) primary key not null, whole varchar(20) references parts ${server ? 'deferrable' : ''})`,
   'insert into guarded (n) values (2)',
+  ...(server
+    ? [
+        `create table sizes (id ${key}, amount numeric(10,2), weight real, at timestamp(0), made timestamptz(0) not null)`,
+      ]
+    : []),
   ...(server ? ['create view large as select id, n from guarded where n > 10'] : []),
 ])
   await run(sql)
 
 const shared = { area: 'Test', required: [], create: true, update: true, import: true, existing: true } as const
-const { get, send } = await startService({
+const { get, send, create } = await startService({
   url,
+  batch: true,
   registry: registryFrom({
     short: { ...shared, name: 'Short', table: 'short', fields: { name: text(), feeling: text({ unique: true }) } },
     guarded: { ...shared, name: 'Guarded', plural: 'Guarded ones', table: 'guarded', fields: { n: integer() } },
     parts: { ...shared, name: 'Part', table: 'parts', id: 'text', fields: { whole: text({ references: 'parts' }) } },
     ...(server && {
+      sizes: {
+        ...shared,
+        name: 'Size',
+        table: 'sizes',
+        required: ['made'],
+        fields: {
+          amount: number(),
+          weight: number(),
+          at: timestamp(),
+          made: timestamp({ managed: now, onUpdate: now }),
+        },
+      },
       large: { ...shared, name: 'Large', plural: 'Large ones', table: 'large', fields: { n: integer() } },
     }),
   }),
@@ -71,6 +89,43 @@ test('rows refer to rows of the same import, whose foreign key is checked at the
   assert.equal([missing, body.error.details.issues[0].loc], [422, ['body', 0, 'whole']])
   assert.is(await totalOf('parts'), 4_500)
 })
+
+if (server)
+  test('a value that its column would round is refused, in an import, a batch and a create', async () => {
+    const exact = [
+      { amount: 1.23, weight: 0.1, at: '2026-03-01T10:00:00Z' },
+      { amount: -12.5, weight: 16_777_216, at: null },
+      { amount: null, weight: 0.10000000149011612 },
+    ]
+    const { status, text: sent, body } = await importInto('sizes/import', exact)
+    assert.is(status, 201, sent)
+    const rounded = [
+      ['amount', 1.239],
+      ['weight', 16_777_217],
+      ['weight', 1.23456789],
+      ['at', '2026-03-01T10:00:00.500Z'],
+    ] as const
+    const rows = rounded.map(([name, value]) => ({ [name]: value }))
+    const placeOf = ({ loc, line }: { loc: unknown[]; line: number }) => [...loc, line]
+    const refused = await importInto('sizes/import?dryRun=true', [...exact, ...rows])
+    assert.equal(
+      refused.body.error.details.issues.map(placeOf),
+      rounded.map(([name], n) => ['body', n + 3, name, n + 4]),
+    )
+    const changed = await importInto('sizes/import?match=id', [{ id: body.ids[0], amount: 0.125 }])
+    assert.equal(changed.body.error.details.issues.map(placeOf), [['body', 0, 'amount', 1]])
+    for (const row of rows) {
+      assert.is((await create('sizes', row)).status, 422, JSON.stringify(row))
+      const operations = [{ method: 'POST', path: '/v1/sizes', body: row }]
+      const made = await send('/api/v1/batch', {
+        method: 'POST',
+        headers: authorized,
+        body: JSON.stringify({ operations }),
+      })
+      assert.equal([made.status, made.body.error.details.operation], [422, 0])
+    }
+    assert.is(await totalOf('sizes'), 3)
+  })
 
 if (server)
   test('a row that would not be one of the view is refused', async () => {

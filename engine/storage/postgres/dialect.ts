@@ -8,6 +8,7 @@ import { idTypeIn, isIntegerType, joinedText, jsonSizes, unmanagedColumns } from
 import { plainType, withoutZone } from './catalogue.js'
 import { lettersFoldedTo, maxKeyBytes } from './functions.js'
 import { knex, named } from './prepared.js'
+import { findRounded } from './rounded.js'
 import { deferReferences } from './rows.js'
 import {
   asciiSearchedText,
@@ -128,6 +129,7 @@ export const unmanagedSource = (
   ...unmanagedColumns(resource, table, columnSql, (column) => `${column} is not null`, { smallint: 16, integer: 32 }),
   json: rowJson(resource),
   ...idOf(resource, table),
+  findRounded: findRounded(resource, table),
   // The server folds ASCII letters; of the others, those that occur in the searched text are enough.
   text: knex.raw(`translate(lower(${joinedText(resource)} collate "C"), ?, ?)`, [
     named('foldedFrom', 'text'),

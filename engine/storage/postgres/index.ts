@@ -67,7 +67,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     source: ({ path }) => sourceAt(path),
     runner: (resource) =>
       isPlain(resource)
-        ? unmanagedRunner(connections, reads, resource, unmanagedTables.get(resource), options.pool)
+        ? unmanagedRunner(connections, reads, resource, options.pool)
         : managedRunner(connections, reads, resource, options.pool),
     writeOptions: (resource) =>
       isPlain(resource)
