@@ -11,7 +11,14 @@ import { importReaders } from '../engine/contract/operations.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { didYouMean } from '../engine/descriptor/nearest.js'
 import type { Registry, Resource } from '../engine/descriptor/registry.js'
-import { addConflicts, createdIds, importChecker, importedFields, issueList } from '../engine/http/importChecks.js'
+import {
+  addConflicts,
+  createdIds,
+  findRefused,
+  importChecker,
+  importedFields,
+  issueList,
+} from '../engine/http/importChecks.js'
 import { endProgressLine, progressBar } from '../engine/process/progress.js'
 import { readSettings } from '../engine/process/settings.js'
 import type { ImportedRow } from '../engine/storage/import.js'
@@ -137,9 +144,15 @@ const importer = (registry: Registry, resource: Resource, storage: Storage, { fi
         }
       })
       if (!failure) return
-      if ('conflicts' in failure)
-        addConflicts(registry, resource, issues, failure.conflicts, last.rows, lines, last.from)
-      if ('refused' in failure) issues.add(last.from, undefined, [constraintIssue(resource, failure.refused, {})])
+      const isRefused = 'refused' in failure
+      const conflicts = isRefused
+        ? await findRefused(table, last.rows, created)
+        : 'conflicts' in failure
+          ? failure.conflicts
+          : []
+      addConflicts(registry, resource, issues, conflicts, last.rows, lines, last.from)
+      if (isRefused && conflicts.length === 0)
+        throw new CommandError(`Nothing was stored. ${constraintIssue(resource, failure.refused, {}).msg}`)
       if (issues.total === 0)
         throw new CommandError('Nothing was stored, because rows were changed meanwhile. Try again.')
       refuse(issues)

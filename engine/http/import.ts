@@ -11,7 +11,15 @@ import type { ImportedRow, ImportOutcome } from '../storage/import.js'
 import { Unavailable } from '../storage/storage.js'
 import { idempotencyKeyOf, readBytes, rejectKey, writeGuard } from './body.js'
 import type { Handler, Service } from './handlers.js'
-import { addConflicts, createdIds, type Issues, importChecker, importedFields, issueList } from './importChecks.js'
+import {
+  addConflicts,
+  createdIds,
+  findRefused,
+  type Issues,
+  importChecker,
+  importedFields,
+  issueList,
+} from './importChecks.js'
 import { sendStored } from './stored.js'
 
 const maxRows = 10_000
@@ -26,7 +34,7 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
   const checkToken = writeGuard(token)
   const parseQuery = importQueryParser(resource)
 
-  const finished = (
+  const finished = async (
     outcome: Exclude<ImportOutcome, { isStale: true }>,
     sent: readonly SentRow[],
     rows: readonly ImportedRow[],
@@ -34,9 +42,11 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
   ) => {
     if ('body' in outcome) return outcome
     if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
-    if ('refused' in outcome) throw errors.bodyInvalid([constraintIssue(resource, outcome.refused, {})])
+    const isRefused = 'refused' in outcome
+    const conflicts = isRefused ? await findRefused(table, rows, createdIds(resource, sent)) : outcome.conflicts
+    if (isRefused && conflicts.length === 0) throw errors.bodyInvalid([constraintIssue(resource, outcome.refused, {})])
     const lines = sent.map(({ line }) => line)
-    addConflicts(registry, resource, issues, outcome.conflicts, rows, lines)
+    addConflicts(registry, resource, issues, conflicts, rows, lines)
     throw errors.bodyInvalid(issues.shown, issues.total)
   }
 
@@ -68,7 +78,7 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
         'conflicts' in outcome &&
         outcome.conflicts.some((one) => 'field' in one && one.field === match && rows[one.row]?.kind === 'insert')
       if ('isStale' in outcome || (isMatchedNow && issues.total === 0 && left > 1)) continue
-      return sendStored(ctx, dryRun ? 200 : 201, finished(outcome, sent, rows, issues))
+      return sendStored(ctx, dryRun ? 200 : 201, await finished(outcome, sent, rows, issues))
     }
     throw new Unavailable(`rows of ${resource.path} that an import changes are changed too often`)
   }

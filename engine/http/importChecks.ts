@@ -108,6 +108,23 @@ export const addConflicts = (
   }
 }
 
+/** The row that the database refuses, found by halves that are stored and undone; none if no row is refused alone. */
+export const findRefused = async (
+  table: Table,
+  rows: readonly ImportedRow[],
+  created: ReadonlySet<string>,
+): Promise<RowConflict[]> => {
+  const dryRun = (from: number, to: number) => table.import({ rows: rows.slice(from, to), mode: 'dryRun', created })
+  let [from, to] = [0, rows.length]
+  while (to - from > 1) {
+    const middle = (from + to) >> 1
+    if ('refused' in (await dryRun(from, middle))) to = middle
+    else from = middle
+  }
+  const outcome = await dryRun(from, to)
+  return 'refused' in outcome ? [{ ...outcome.refused, row: from }] : []
+}
+
 /** The fields that the rows of an import may have. */
 export const importedFields = (resource: Resource, match: string | undefined): Map<string, Field> => {
   const fields = [...writableFields(resource), ...updatableFields(resource)]

@@ -119,6 +119,25 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
   return { body, replayed: false }
 }
 
+/** Stores the parts of an import within a transaction; returns the outcome of the first that cannot be stored. */
+export const importParts = async (
+  parts: AsyncIterable<readonly ImportedRow[]>,
+  make: (rows: readonly ImportedRow[]) => Promise<ImportOutcome<Cell>>,
+  refusedBy: (error: Error) => Refused | undefined,
+): Promise<Exclude<ImportOutcome, { body: unknown }> | undefined> => {
+  try {
+    for await (const rows of parts) {
+      const outcome = await make(rows)
+      if (!('body' in outcome)) return outcome
+    }
+    return undefined
+  } catch (error) {
+    const refused = error instanceof RowRefused ? error.refused : refusedBy(error as Error)
+    if (!refused) throw error
+    return { refused }
+  }
+}
+
 /** The most rows of one statement. */
 const maxStatementRows = 2_000
 
