@@ -100,7 +100,7 @@ const notABatch = (source: string): Error => notJson(source, 'list_type', exampl
 
 /** The operations of a body; throws if it is none. They are read one by one: to parse all at once could take too long. */
 export function* readOperations(source: string): Generator<SentOperation> {
-  const begin = /^\s*\{\s*"operations"\s*:\s*\[/.exec(source)
+  const begin = /^[ \t\r\n]*\{[ \t\r\n]*"operations"[ \t\r\n]*:[ \t\r\n]*\[/.exec(source)
   if (!begin) throw notABatch(source)
   for (const element of arrayElements(source, begin[0].length, /^\s*\}\s*$/, notABatch)) yield readOperation(element)
 }

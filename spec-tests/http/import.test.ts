@@ -114,6 +114,27 @@ test('CSV: kinds, quotes, empty cells and empty texts, in any order of columns',
   assert.ok(sent.includes('"extra":{"b":[1],"a":12345678901234567890}'), sent)
 })
 
+test('CSV: a CR ends the file, and cells keep their white space', async () => {
+  const ids = async (body: string) => stored(await csv('notes/import', body)).ids
+  const bodies = async (body: string) =>
+    Promise.all((await ids(body)).map(async (id: number) => (await get(`/v1/notes/${id}`)).body.body))
+  assert.equal(await bodies('body\r\n"a"\r'), ['a'])
+  assert.equal(await bodies('body\r\na\r'), ['a'])
+  assert.equal(await bodies('body\n a \n\u00a0b\u00a0\n\u00a0\n\n \n'), [' a ', '\u00a0b\u00a0', '\u00a0', ' '])
+  assert.equal(issuesOf(await csv('notes/import', 'body\nx\n"a"\rb\n')), [['csv_parsing', 'body', 1, 'line 3']])
+  assert.equal(issuesOf(await csv('notes/import', '\u00a0body\nx\n')), [
+    ['extra_forbidden', 'body', '\u00a0body', 'line 1'],
+  ])
+})
+
+test('a no-break space is no white space of JSON', async () => {
+  assert.equal(issuesOf(await importAs('application/x-ndjson', 'notes/import', '{"body":"a"}\n\u00a0\n')), [
+    ['json_invalid', 'body', 1, 'line 2'],
+  ])
+  for (const body of ['\u00a0[]', '[\u00a0]', '[]\u00a0', '[{"body":"a"}\u00a0]'])
+    assert.is(issuesOf(await importAs('application/json', 'notes/import', body)).length, 1, body)
+})
+
 test('NDJSON and JSON arrays, with blank lines and white space', async () => {
   const rows = [
     { name: 'N1', age: 1 },
@@ -198,6 +219,7 @@ test('parameters: unknown ones, and wrong values, store nothing', async () => {
     ['dryRun=yes', 'bool_parsing', 'dryRun'],
     ['match=body', 'enum', 'match'],
     ['limit=1', 'extra_forbidden', 'limit'],
+    ['=x', 'extra_forbidden', ''],
   ] as const)
     assert.equal(issuesOf(await csv(`notes/import?${query}`, 'body\nx\n')), [[type, 'query', name]])
   assert.is(await totalOf('notes'), before)
@@ -274,6 +296,23 @@ test('match: rows that are found are changed by the rules of updates, others are
     ['reference', 'body', 0, 'id', 'line 1'],
   ])
   assert.equal(stored(await ndjson('people/import?match=id', [{ id: one.id, secret: 's2' }])).updated, 1)
+})
+
+test('null in a JSON cell is a value, and an empty cell is none', async () => {
+  await ndjson(
+    'people/import',
+    ['j1', 'j2', 'j3'].map((code) => ({ code, name: 'J', extra: [1] })),
+  )
+  const rows = 'code,name,extra\nj1,J,null\nj2,J,\nj3,J,"null"\nj4,J,null\n'
+  const { created, updated, unchanged } = stored(await csv('people/import?match=code', rows))
+  assert.equal([created, updated, unchanged], [1, 2, 1])
+  for (const [code, extra] of [
+    ['j1', null],
+    ['j2', [1]],
+    ['j3', null],
+    ['j4', null],
+  ] as const)
+    assert.equal((await get(`/v1/people?q=${code}`)).body.data[0].extra, extra, code)
 })
 
 test('ids that clients choose: imported, matched, and unique within the body', async () => {
