@@ -64,12 +64,11 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
     }
     const keyIssues: errors.Issue[] = []
     const idempotencyKey = dryRun ? undefined : idempotencyKeyOf(ctx, [ctx.querystring, type, bytes], keyIssues)
-    if (keyIssues.length > 0) throw errors.bodyInvalid(keyIssues)
     // A retry has the outcome of the first request, whatever the rows are now.
     const isRetry = idempotencyKey !== undefined && (await table.hasKey(idempotencyKey.key))
     const created = createdIds(resource, sent)
     for (let left = maxAttempts; left > 0; left--) {
-      const issues = issueList()
+      const issues = issueList(keyIssues)
       const rows = isRetry ? [] : await importChecker(registry, table, operation, match)(sent, issues)
       const mode = issues.total > 0 ? 'check' : dryRun ? 'dryRun' : 'store'
       const outcome = await table.import({ rows, mode, created, idempotencyKey })

@@ -25,10 +25,10 @@ import { rowTag } from '../storage/write.js'
 /** How many issues are kept: those of the checks come in order of the rows, and conflicts after them. */
 const maxKept = 20_000
 
-/** The issues of all rows, of which the first are shown. */
-export const issueList = () => {
+/** The issues of the request, such as those of its headers, and of all rows; the first are shown. */
+export const issueList = (ofRequest: readonly errors.Issue[] = []) => {
   const first: (errors.Issue & { readonly row: number })[] = []
-  let total = 0
+  let total = ofRequest.length
   return {
     add(row: number, line: number | undefined, issues: readonly errors.Issue[]): void {
       total += issues.length
@@ -39,8 +39,8 @@ export const issueList = () => {
     },
     /** Those of the first rows. */
     get shown(): errors.Issue[] {
-      const sorted = first.toSorted((a, b) => a.row - b.row)
-      return sorted.slice(0, errors.maxIssues).map(({ row: _, ...issue }) => issue)
+      const sorted = first.toSorted((a, b) => a.row - b.row).slice(0, errors.maxIssues)
+      return [...ofRequest, ...sorted.map(({ row: _, ...issue }) => issue)]
     },
     get total(): number {
       return total

@@ -256,6 +256,19 @@ test('the same key gives the same result, and another body with it is refused', 
   assert.equal(issuesOf(await ndjson('teams/import?ignore=x', [{ name: 'Cyan' }], headers)).length, 1)
 })
 
+test('an invalid key is reported with the issues of the rows', async () => {
+  const headers = { 'idempotency-key': 'with a space' }
+  const before = await totalOf('teams')
+  const key = ['idempotency_key', 'header', 'Idempotency-Key']
+  assert.equal(issuesOf(await ndjson('teams/import', [{ name: 1 }, { name: 'Red' }], headers)), [
+    key,
+    ['string_type', 'body', 0, 'name', 'line 1'],
+    ['unique', 'body', 1, 'name', 'line 2'],
+  ])
+  assert.equal(issuesOf(await ndjson('teams/import', [{ name: 'Unkeyed' }], headers)), [key])
+  assert.is(await totalOf('teams'), before)
+})
+
 test('match: rows that are found are changed by the rules of updates, others are created', async () => {
   await ndjson('people/import', [
     { code: 'm1', name: 'One', age: 1, state: 'new', secret: 's1' },
