@@ -19,6 +19,7 @@ import {
   importedFields,
   issueList,
 } from '../engine/http/importChecks.js'
+import { digestSet } from '../engine/process/digestSet.js'
 import { endProgressLine, progressBar } from '../engine/process/progress.js'
 import { readSettings } from '../engine/process/settings.js'
 import type { ImportedRow } from '../engine/storage/import.js'
@@ -103,7 +104,7 @@ const importer = (registry: Registry, resource: Resource, storage: Storage, { fi
   const operation = { resource, ...importReaders(resource) }
   const names = { allowed: importedFields(resource, match), ignored }
   const issues = issueList()
-  const created = new Set<string>()
+  const created = digestSet()
   let lines: (number | undefined)[] = []
 
   /** The rows of the file in parts, each with the place of its first row. */
@@ -123,8 +124,7 @@ const importer = (registry: Registry, resource: Resource, storage: Storage, { fi
     /** Checks every row, and returns how many are created, changed and left as they are. */
     async check(onProgress: (rows: number) => void) {
       const read = rowReader(resource, type, names)
-      for await (const piece of readPieces(file, type))
-        for (const id of createdIds(resource, read(piece))) created.add(id)
+      for await (const piece of readPieces(file, type)) createdIds(resource, read(piece), created)
       const counts = { insert: 0, update: 0, keep: 0 }
       for await (const { rows, from } of parts(onProgress)) {
         for (const { kind } of rows) counts[kind]++

@@ -18,7 +18,8 @@ import {
 } from '../descriptor/registry.js'
 import { valueSchema } from '../descriptor/valueRules.js'
 import { inTurns } from '../process/batchPerTick.js'
-import type { ImportedRow, RowConflict } from '../storage/import.js'
+import { digestSet } from '../process/digestSet.js'
+import type { Import, ImportedRow, RowConflict } from '../storage/import.js'
 import type { Table } from '../storage/storage.js'
 import { rowTag } from '../storage/write.js'
 
@@ -53,16 +54,12 @@ export type Issues = ReturnType<typeof issueList>
 /** Finds unique values that an earlier row has already. */
 const duplicateFinder = (resource: Resource) => {
   const unique = resource.fields.filter((field) => field.unique || (field.name === 'id' && !field.managed))
-  const seen = new Map(unique.map(({ name }) => [name, new Set<string>()]))
+  const seen = new Map(unique.map(({ name }) => [name, digestSet()]))
   return (row: RowValues): string[] =>
     unique.flatMap(({ name, unique: within = [] }) => {
       const values = [name, ...within].map((one) => row[one] ?? null)
       if (values.includes(null)) return []
-      const key = JSON.stringify(values)
-      const known = seen.get(name) as Set<string>
-      const isKnown = known.has(key)
-      known.add(key)
-      return isKnown ? [name] : []
+      return seen.get(name)?.add(JSON.stringify(values)) ? [] : [name]
     })
 }
 
@@ -112,7 +109,7 @@ export const addConflicts = (
 export const findRefused = async (
   table: Table,
   rows: readonly ImportedRow[],
-  created: ReadonlySet<string>,
+  created: Import['created'],
 ): Promise<RowConflict[]> => {
   const dryRun = (from: number, to: number) => table.import({ rows: rows.slice(from, to), mode: 'dryRun', created })
   let [from, to] = [0, rows.length]
@@ -133,8 +130,7 @@ export const importedFields = (resource: Resource, match: string | undefined): M
 }
 
 /** The ids of new rows to which rows of the same import may refer; those that the service assigns are not known to clients. */
-export const createdIds = (resource: Resource, sent: Iterable<SentRow>): Set<string> => {
-  const ids = new Set<string>()
+export const createdIds = (resource: Resource, sent: Iterable<SentRow>, ids = digestSet()): Import['created'] => {
   const isReferenced = resource.fields.some(({ references }) => references === resource.path)
   if (!isReferenced || idField(resource).managed) return ids
   for (const {
@@ -214,7 +210,7 @@ export const importChecker = (
 
   const match = resource.fields.find(({ name }) => name === matchName)
   const findDuplicates = duplicateFinder(resource)
-  const matched = new Set<string>()
+  const matched = digestSet()
 
   /** Checks the next rows, the first of which has this place. */
   return async (sent: readonly SentRow[], issues: Issues, from = 0): Promise<ImportedRow[]> => {
@@ -235,8 +231,7 @@ export const importChecker = (
       const wrong = [...row.issues, ...keyIssues]
       const checked =
         wrong.length > 0 ? { ...invalid, issues: wrong } : checkRow(row, match, key, existing?.get(String(key)))
-      const isTwice = match !== undefined && key !== null && matched.has(String(key))
-      if (key !== null) matched.add(String(key))
+      const isTwice = match !== undefined && key !== null && !matched.add(String(key))
       const duplicates = findDuplicates(checked.final).filter((name) => name !== match?.name)
       const conflicts = [...(isTwice ? [match.name] : []), ...duplicates]
       issues.add(from + n, row.line, [

@@ -35,7 +35,7 @@ export interface Import {
   /** Whether to store the rows, to store them and undo it, or only to look for conflicts. */
   readonly mode: 'store' | 'dryRun' | 'check'
   /** The ids of rows that the same transaction creates: others may refer to them, in any order. */
-  readonly created: ReadonlySet<string>
+  readonly created: { has(id: string): boolean }
   readonly idempotencyKey?: IdempotencyKey | undefined
 }
 
@@ -238,7 +238,10 @@ export const importPlanner = (
       // Bounded, because a database parses all rows of a statement at once.
       const key = `${Math.floor(n / maxStatementRows)} ${isInsert ? '' : `${changed} ${stamps}`}`
       const group = groups.get(key) ?? { isInsert, statements: isInsert ? insert() : update(changed, stamps), rows: [] }
-      for (const { name } of ownReferences) if (created.has(values[name] as string)) expected.add(`${n} ${name}`)
+      for (const { name } of ownReferences) {
+        const id = values[name]
+        if (typeof id === 'string' && created.has(id)) expected.add(`${n} ${name}`)
+      }
       const rounded = source.findRounded?.(values)
       if (rounded) refused.push({ ...rounded, row: n })
       const fields = [...changed, ...stamps].map((name) => bound(name, values[name]))

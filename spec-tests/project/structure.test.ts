@@ -25,7 +25,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Helpers that every folder may import. */
-const universal = ['engine/process/batchPerTick.ts', 'engine/process/databaseUrl.ts', 'engine/process/jsonError.ts']
+const universal = ['batchPerTick', 'databaseUrl', 'digestSet', 'jsonError'].map((name) => `engine/process/${name}.ts`)
 
 const filesIn = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
