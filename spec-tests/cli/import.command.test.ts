@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { readPieces } from '../../cli/import/pieces.js'
 import { text } from '../../engine/descriptor/index.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { buildWith } from '../../support/buildWith.js'
@@ -79,6 +80,31 @@ test('values must be unique in the whole file, which is read in pieces', async (
   const stored = await run('organizations', fileWith('once.ndjson', lines(rows)))
   assert.is(stored.stdout, 'Stored organizations: 12000 created, 0 changed, 0 unchanged.\n', stored.stderr)
   assert.is(await totalOf('organizations'), before + 12_000)
+})
+
+test('a JSON array is read in pieces', async () => {
+  const before = await totalOf('leave')
+  const rows = Array.from({ length: 20_000 }, (_, n) => ({
+    leave_type: 'A',
+    reason: `],[{"\\ ${'x'.repeat(100)}`,
+    days: n,
+  }))
+  const file = fileWith('array.json', `  ${JSON.stringify(rows, null, 1)}\n`)
+  const pieces: Buffer[] = []
+  for await (const piece of readPieces(file, 'application/json')) pieces.push(piece)
+  assert.ok(pieces.length > 2 && pieces.every(({ length }) => length < 1_200_000), String(pieces.length))
+  assert.equal(
+    pieces.flatMap((piece) => JSON.parse(String(piece))),
+    rows,
+  )
+  const wrong = await run(
+    'leave',
+    fileWith('wrong.json', JSON.stringify(rows.with(-1, { leave_type: 'A', reason: '', days: NaN, x: 1 } as never))),
+  )
+  assert.match(wrong.stderr, /1 error:\n {2}row 20000: Unknown property "x"/)
+  const comma = await run('leave', fileWith('comma.json', `${JSON.stringify(rows).slice(0, -1)},]`))
+  assert.match(comma.stderr, /1 error:\n {2}row 20001: The row is not valid JSON/)
+  assert.is(await totalOf('leave'), before)
 })
 
 /** A tree, and a table of another program, which the office has not. */
