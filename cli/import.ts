@@ -11,7 +11,15 @@ import { importReaders } from '../engine/contract/operations.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { didYouMean } from '../engine/descriptor/nearest.js'
 import type { Registry, Resource } from '../engine/descriptor/registry.js'
-import { addConflicts, importChecker, importedFields, issueList } from '../engine/http/importChecks.js'
+import {
+  addConflicts,
+  createdIds,
+  findRefused,
+  importChecker,
+  importedFields,
+  issueList,
+} from '../engine/http/importChecks.js'
+import { digestSet } from '../engine/process/digestSet.js'
 import { endProgressLine, progressBar } from '../engine/process/progress.js'
 import { readSettings } from '../engine/process/settings.js'
 import type { ImportedRow } from '../engine/storage/import.js'
@@ -96,6 +104,7 @@ const importer = (registry: Registry, resource: Resource, storage: Storage, { fi
   const operation = { resource, ...importReaders(resource) }
   const names = { allowed: importedFields(resource, match), ignored }
   const issues = issueList()
+  const created = digestSet()
   let lines: (number | undefined)[] = []
 
   /** The rows of the file in parts, each with the place of its first row. */
@@ -114,10 +123,12 @@ const importer = (registry: Registry, resource: Resource, storage: Storage, { fi
   return {
     /** Checks every row, and returns how many are created, changed and left as they are. */
     async check(onProgress: (rows: number) => void) {
+      const read = rowReader(resource, type, names)
+      for await (const piece of readPieces(file, type)) createdIds(resource, read(piece), created)
       const counts = { insert: 0, update: 0, keep: 0 }
       for await (const { rows, from } of parts(onProgress)) {
         for (const { kind } of rows) counts[kind]++
-        const outcome = await table.import({ rows, mode: 'check' })
+        const outcome = await table.import({ rows, mode: 'check', created })
         if ('conflicts' in outcome) addConflicts(registry, resource, issues, outcome.conflicts, rows, lines, from)
       }
       refuse(issues)
@@ -125,7 +136,7 @@ const importer = (registry: Registry, resource: Resource, storage: Storage, { fi
     },
     async store(onProgress: (rows: number) => void): Promise<void> {
       let last: { rows: readonly ImportedRow[]; from: number } = { rows: [], from: 0 }
-      const failure = await storage.importAll(resource, async function* () {
+      const failure = await storage.importAll(resource, created, async function* () {
         for await (const part of parts(onProgress)) {
           last = part
           refuse(issues)
@@ -133,9 +144,15 @@ const importer = (registry: Registry, resource: Resource, storage: Storage, { fi
         }
       })
       if (!failure) return
-      if ('conflicts' in failure)
-        addConflicts(registry, resource, issues, failure.conflicts, last.rows, lines, last.from)
-      if ('refused' in failure) issues.add(last.from, undefined, [constraintIssue(resource, failure.refused, {})])
+      const isRefused = 'refused' in failure
+      const conflicts = isRefused
+        ? await findRefused(table, last.rows, created)
+        : 'conflicts' in failure
+          ? failure.conflicts
+          : []
+      addConflicts(registry, resource, issues, conflicts, last.rows, lines, last.from)
+      if (isRefused && conflicts.length === 0)
+        throw new CommandError(`Nothing was stored. ${constraintIssue(resource, failure.refused, {}).msg}`)
       if (issues.total === 0)
         throw new CommandError('Nothing was stored, because rows were changed meanwhile. Try again.')
       refuse(issues)

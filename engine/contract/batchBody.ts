@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { memberTexts } from '../descriptor/jsonText.js'
 import { jsonNoun } from '../descriptor/violations.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
-import type { Issue } from './errors.js'
+import { bodyInvalid, type Issue, maxIssues } from './errors.js'
 import { arrayElements, notJson } from './importRows.js'
 import { bodyIssue, unknownIssue } from './issues.js'
 import { bodyLimit } from './rowBody.js'
@@ -47,6 +47,9 @@ const textIssue = (name: string, value: unknown): Issue[] =>
     ? []
     : [bodyIssue('string_type', `${name} must be a string, not ${jsonNoun(value)}.`, name)]
 
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** An operation has the limits of a single write. */
 const isTooLarge = (text: string): boolean => text.length > bodyLimit || hasTooManyValues(Buffer.from(text), maxValues)
 
@@ -58,9 +61,9 @@ const readOperation = (text: string): SentOperation => {
   } catch {
     return wrong(bodyIssue('json_invalid', `The operation is not valid JSON: ${jsonErrorPlace(text)}.`))
   }
-  if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
+  if (!isObject(sent))
     return wrong(bodyIssue('object_type', `An operation must be a JSON object, not ${jsonNoun(sent)}.`))
-  const { method, path, body, as, ifMatch } = sent as Record<string, unknown>
+  const { method, path, body, as, ifMatch } = sent
   const issues = [
     ...Object.keys(sent)
       .filter((name) => !members.includes(name))
@@ -96,11 +99,29 @@ const readOperation = (text: string): SentOperation => {
 
 const example = '{"operations": [{"method": "POST", "path": "/v1/…", "body": {…}}]}'
 
-const notABatch = (source: string): Error => notJson(source, 'list_type', example)
+/** What is wrong with a body; one that is too large to be parsed at once has no details. */
+const notABatch = (source: string): Error => {
+  let sent: unknown
+  try {
+    sent = isTooLarge(source) ? undefined : JSON.parse(source)
+  } catch {
+    // Not JSON.
+  }
+  if (!isObject(sent)) return notJson(source, 'list_type', example)
+  const { operations, ...others } = sent
+  const issues = Object.keys(others)
+    .slice(0, maxIssues)
+    .map((name) => unknownIssue(name, ['operations']))
+  if (operations === undefined)
+    issues.push(bodyIssue('missing', `operations is missing: send ${example}.`, 'operations'))
+  else if (!Array.isArray(operations))
+    issues.push(bodyIssue('list_type', `operations must be a list, not ${jsonNoun(operations)}.`, 'operations'))
+  return issues.length > 0 ? bodyInvalid(issues) : notJson(source, 'list_type', example)
+}
 
 /** The operations of a body; throws if it is none. They are read one by one: to parse all at once could take too long. */
 export function* readOperations(source: string): Generator<SentOperation> {
-  const begin = /^\s*\{\s*"operations"\s*:\s*\[/.exec(source)
+  const begin = /^[ \t\r\n]*\{[ \t\r\n]*"operations"[ \t\r\n]*:[ \t\r\n]*\[/.exec(source)
   if (!begin) throw notABatch(source)
   for (const element of arrayElements(source, begin[0].length, /^\s*\}\s*$/, notABatch)) yield readOperation(element)
 }

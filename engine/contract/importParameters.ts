@@ -38,7 +38,7 @@ export const importQueryParser = (resource: Resource) => {
     const sent = queryParameters(querystring)
     const [dryRun, match] = [sent.getAll('dryRun').at(-1), sent.getAll('match').at(-1)]
     const issues: Issue[] = [...new Set(sent.keys())]
-      .filter((name) => name !== '' && !known.includes(name))
+      .filter((name) => !known.includes(name))
       .map((name) =>
         queryIssue(
           'extra_forbidden',

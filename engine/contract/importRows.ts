@@ -37,9 +37,12 @@ const wrongRow = (issue: Issue, line?: number): SentRow => ({
 
 const literal = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false)$/
 
+const isEmpty = ({ text, isQuoted }: CsvCell): boolean => text === '' && !isQuoted
+
 /** A cell as JSON: numbers, booleans and JSON values are read as such, everything else is a text. */
-const cellJson = (field: Field, { text, isQuoted }: CsvCell): string | Issue => {
-  if (text === '' && !isQuoted) return 'null'
+const cellJson = (field: Field, cell: CsvCell): string | Issue => {
+  const { text } = cell
+  if (isEmpty(cell)) return 'null'
   if (field.kind === 'json' && text.length > maxJsonBytes)
     return violationIssue(field, new Violation('json_too_large', Buffer.byteLength(text), { max_bytes: maxJsonBytes }))
   if (field.kind === 'json') {
@@ -116,10 +119,11 @@ function* csvRows(
       for (const [n, name] of header.entries()) {
         const field = names.ignored.has(name) ? undefined : names.allowed.get(name)
         if (!field) continue
-        const json = cellJson(field, cells[n] as CsvCell)
+        const cell = cells[n] as CsvCell
+        const json = cellJson(field, cell)
         if (typeof json !== 'string') issues.push(json)
         else members.push(`${JSON.stringify(name)}:${json}`)
-        if (json === 'null') empty.push(name)
+        if (isEmpty(cell)) empty.push(name)
       }
       const source = `{${members.join(',')}}`
       const large = largeRow(resource, source)
@@ -155,6 +159,10 @@ const jsonRow = (resource: Resource, source: string, { ignored }: Names, line?: 
   return line === undefined ? read : { ...read, line }
 }
 
+/** Has nothing but the white space of JSON, to which no-break spaces do not belong. */
+const blank = /^[ \t\r\n]*$/
+const isBlank = (text: string): boolean => blank.test(text)
+
 /** The lines that are not empty. */
 function* lines(text: string): Generator<readonly [line: number, text: string]> {
   for (let [at, line] = [0, 1]; at < text.length; line++) {
@@ -170,7 +178,7 @@ function* lines(text: string): Generator<readonly [line: number, text: string]> 
 
 function* ndjsonRows(resource: Resource, text: string, names: Names, firstLine: number): Generator<SentRow> {
   for (const [line, source] of lines(text))
-    if (source.trim() !== '') yield jsonRow(resource, source, names, firstLine + line - 1)
+    if (!isBlank(source)) yield jsonRow(resource, source, names, firstLine + line - 1)
 }
 
 const token = /[[\]{}",]/g
@@ -198,9 +206,9 @@ export function* arrayElements(
     }
     if (level === 1 && sign === '}') throw wrong(source)
     if (level === 1 && (sign === ',' || sign === ']')) {
-      const element = source.slice(from, at).trim()
+      const element = source.slice(from, at)
       const next = token.lastIndex
-      if (!(isFirst && sign === ']' && element === '')) yield element
+      if (!(isFirst && sign === ']' && isBlank(element))) yield element
       isFirst = false
       signs = 0
       from = at + 1
@@ -236,9 +244,9 @@ const notAnArray = (source: string): Error =>
 
 /** The rows of a JSON array, one after the other: to parse all of them at once would take too long. */
 function* arrayRows(resource: Resource, source: string, names: Names): Generator<SentRow> {
-  const begin = /^\s*\[/.exec(source)
+  const begin = /^[ \t\r\n]*\[/.exec(source)
   if (!begin) throw notAnArray(source)
-  for (const element of arrayElements(source, begin[0].length, /^\s*$/, notAnArray))
+  for (const element of arrayElements(source, begin[0].length, blank, notAnArray))
     yield jsonRow(resource, element, names)
 }
 

@@ -68,7 +68,7 @@ export function* readCsv(text: string, delimiter: string, firstLine = 1): Genera
         cells.push({ text: quoted.cell, isQuoted: true })
         line += countLines(quoted.cell)
         at = quoted.end
-        if (text.startsWith('\r\n', at)) at++
+        if (text[at] === '\r' && endOfLine(text, at) === at + 1) at++
       } else if (text[at] === '"') {
         error = 'a quote that is not closed, or a cell of more than 2 MB'
         at = text.length

@@ -19,7 +19,7 @@ export const homePage = (service: ExplorerService) => {
   const { product, registry, storage, writes } = service
   let diagram: Promise<Html> | undefined
   return async ({ origin }: PageRequest): Promise<Page> => {
-    diagram ??= renderDiagram(registry)
+    if (registry.length > 0) diagram ??= renderDiagram(registry)
     const counts = await storage.counts()
     const areas = [...new Set(registry.map(({ area }) => area))].map((area) => {
       const resources = registry.filter((resource) => resource.area === area)
@@ -29,8 +29,12 @@ export const homePage = (service: ExplorerService) => {
     const main = html`<div class="hero"><h1>${product.name}</h1><p class="lead">${product.about}</p>
       <p><a class="button" href="${docsPath}">API docs</a></p></div>
       ${areas}
-      <section class="area"><h2 id="diagram-title">How they refer to each other</h2>
-      <div class="diagram" tabindex="0" role="region" aria-labelledby="diagram-title">${await diagram}</div></section>
+      ${
+        diagram
+          ? html`<section class="area"><h2 id="diagram-title">How they refer to each other</h2>
+      <div class="diagram" tabindex="0" role="region" aria-labelledby="diagram-title">${await diagram}</div></section>`
+          : html`<p class="notice">You may see no table. Sign in, or ask the operator of this service.</p>`
+      }
       ${readPanel(service, ['index'], origin, basePath)}`
     return { title: product.name, crumbs: [], main }
   }

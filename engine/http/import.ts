@@ -10,11 +10,19 @@ import { importLimit } from '../contract/rowBody.js'
 import { isAllowed } from '../descriptor/access.js'
 import { inTurns } from '../process/batchPerTick.js'
 import type { ImportedRow, ImportOutcome } from '../storage/import.js'
-import { Unavailable } from '../storage/storage.js'
+import { type Table, Unavailable } from '../storage/storage.js'
 import { idempotencyKeyOf, readBytes, rejectKey } from './body.js'
 import { resourceGuard } from './callers.js'
 import type { Handler, Service } from './handlers.js'
-import { addConflicts, type Issues, importChecker, importedFields, issueList } from './importChecks.js'
+import {
+  addConflicts,
+  createdIds,
+  findRefused,
+  type Issues,
+  importChecker,
+  importedFields,
+  issueList,
+} from './importChecks.js'
 import { sendStored } from './stored.js'
 
 const maxRows = 10_000
@@ -28,7 +36,8 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
   const guard = resourceGuard(service, resource)
   const parseQuery = importQueryParser(resource)
 
-  const finished = (
+  const finished = async (
+    table: Table,
     outcome: Exclude<ImportOutcome, { isStale: true }>,
     sent: readonly SentRow[],
     rows: readonly ImportedRow[],
@@ -37,9 +46,11 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
     if ('body' in outcome) return outcome
     if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
     if ('isForbidden' in outcome) throw errors.rowForbidden()
-    if ('refused' in outcome) throw errors.bodyInvalid([constraintIssue(resource, outcome.refused, {})])
+    const isRefused = 'refused' in outcome
+    const conflicts = isRefused ? await findRefused(table, rows, createdIds(resource, sent)) : outcome.conflicts
+    if (isRefused && conflicts.length === 0) throw errors.bodyInvalid([constraintIssue(resource, outcome.refused, {})])
     const lines = sent.map(({ line }) => line)
-    addConflicts(registry, resource, issues, outcome.conflicts, rows, lines)
+    addConflicts(registry, resource, issues, conflicts, rows, lines)
     throw errors.bodyInvalid(issues.shown, issues.total)
   }
 
@@ -66,20 +77,20 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
     }
     const keyIssues: errors.Issue[] = []
     const idempotencyKey = dryRun ? undefined : idempotencyKeyOf(ctx, caller, [ctx.querystring, type, bytes], keyIssues)
-    if (keyIssues.length > 0) throw errors.bodyInvalid(keyIssues)
     // A retry has the outcome of the first request, whatever the rows are now.
     const isRetry = idempotencyKey !== undefined && (await table.hasKey(idempotencyKey.key))
+    const created = createdIds(resource, sent)
     for (let left = maxAttempts; left > 0; left--) {
-      const issues = issueList()
+      const issues = issueList(keyIssues)
       const rows = isRetry ? [] : await importChecker(registry, table, readers, match)(sent, issues)
       const mode = issues.total > 0 ? 'check' : dryRun ? 'dryRun' : 'store'
-      const outcome = await table.import({ rows, mode, idempotencyKey })
+      const outcome = await table.import({ rows, mode, created, idempotencyKey })
       // A row that is matched has been created meanwhile: now it is changed.
       const isMatchedNow =
         'conflicts' in outcome &&
-        outcome.conflicts.some(({ field, row }) => field === match && rows[row]?.kind === 'insert')
+        outcome.conflicts.some((one) => 'field' in one && one.field === match && rows[one.row]?.kind === 'insert')
       if ('isStale' in outcome || (isMatchedNow && issues.total === 0 && left > 1)) continue
-      return sendStored(ctx, dryRun ? 200 : 201, finished(outcome, sent, rows, issues))
+      return sendStored(ctx, dryRun ? 200 : 201, await finished(table, outcome, sent, rows, issues))
     }
     throw new Unavailable(`rows of ${resource.path} that an import changes are changed too often`)
   }

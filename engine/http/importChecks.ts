@@ -1,7 +1,7 @@
 /** Checks the rows of an import, some at a time: what becomes of each, and what is wrong with it. */
 import * as errors from '../contract/errors.js'
 import type { SentRow } from '../contract/importRows.js'
-import { changeIssues, conflictIssue, fieldIssue, missingRowIssue } from '../contract/issues.js'
+import { changeIssues, conflictIssue, constraintIssue, fieldIssue, missingRowIssue } from '../contract/issues.js'
 import type { ImportOperation } from '../contract/operations.js'
 import { JsonText, memberTexts } from '../descriptor/jsonText.js'
 import {
@@ -18,17 +18,18 @@ import {
 } from '../descriptor/registry.js'
 import { valueSchema } from '../descriptor/valueRules.js'
 import { inTurns } from '../process/batchPerTick.js'
-import type { ImportedRow, RowConflict } from '../storage/import.js'
+import { digestSet } from '../process/digestSet.js'
+import type { Import, ImportedRow, RowConflict } from '../storage/import.js'
 import type { Table } from '../storage/storage.js'
 import { rowTag } from '../storage/write.js'
 
 /** How many issues are kept: those of the checks come in order of the rows, and conflicts after them. */
 const maxKept = 20_000
 
-/** The issues of all rows, of which the first are shown. */
-export const issueList = () => {
+/** The issues of the request, such as those of its headers, and of all rows; the first are shown. */
+export const issueList = (ofRequest: readonly errors.Issue[] = []) => {
   const first: (errors.Issue & { readonly row: number })[] = []
-  let total = 0
+  let total = ofRequest.length
   return {
     add(row: number, line: number | undefined, issues: readonly errors.Issue[]): void {
       total += issues.length
@@ -39,8 +40,8 @@ export const issueList = () => {
     },
     /** Those of the first rows. */
     get shown(): errors.Issue[] {
-      const sorted = first.toSorted((a, b) => a.row - b.row)
-      return sorted.slice(0, errors.maxIssues).map(({ row: _, ...issue }) => issue)
+      const sorted = first.toSorted((a, b) => a.row - b.row).slice(0, errors.maxIssues)
+      return [...ofRequest, ...sorted.map(({ row: _, ...issue }) => issue)]
     },
     get total(): number {
       return total
@@ -53,16 +54,12 @@ export type Issues = ReturnType<typeof issueList>
 /** Finds unique values that an earlier row has already. */
 const duplicateFinder = (resource: Resource) => {
   const unique = resource.fields.filter((field) => field.unique || (field.name === 'id' && !field.managed))
-  const seen = new Map(unique.map(({ name }) => [name, new Set<string>()]))
+  const seen = new Map(unique.map(({ name }) => [name, digestSet()]))
   return (row: RowValues): string[] =>
     unique.flatMap(({ name, unique: within = [] }) => {
       const values = [name, ...within].map((one) => row[one] ?? null)
       if (values.includes(null)) return []
-      const key = JSON.stringify(values)
-      const known = seen.get(name) as Set<string>
-      const isKnown = known.has(key)
-      known.add(key)
-      return isKnown ? [name] : []
+      return seen.get(name)?.add(JSON.stringify(values)) ? [] : [name]
     })
 }
 
@@ -97,11 +94,32 @@ export const addConflicts = (
   lines: readonly (number | undefined)[],
   from = 0,
 ): void => {
-  for (const { row, type, field } of conflicts) {
+  for (const { row, ...conflict } of conflicts) {
     const imported = rows[row]
     const values = imported && 'values' in imported ? imported.values : {}
-    issues.add(from + row, lines[row], [conflictIssue(registry, resource, type, field, values)])
+    const issue =
+      'reason' in conflict
+        ? constraintIssue(resource, conflict, values)
+        : conflictIssue(registry, resource, conflict.type, conflict.field, values)
+    issues.add(from + row, lines[row], [issue])
   }
+}
+
+/** The row that the database refuses, found by halves that are stored and undone; none if no row is refused alone. */
+export const findRefused = async (
+  table: Table,
+  rows: readonly ImportedRow[],
+  created: Import['created'],
+): Promise<RowConflict[]> => {
+  const dryRun = (from: number, to: number) => table.import({ rows: rows.slice(from, to), mode: 'dryRun', created })
+  let [from, to] = [0, rows.length]
+  while (to - from > 1) {
+    const middle = (from + to) >> 1
+    if ('refused' in (await dryRun(from, middle))) to = middle
+    else from = middle
+  }
+  const outcome = await dryRun(from, to)
+  return 'refused' in outcome ? [{ ...outcome.refused, row: from }] : []
 }
 
 /** The fields that the rows of an import may have. */
@@ -114,6 +132,17 @@ export const importedFields = (
   const matched = resource.fields.filter(({ name }) => name === match)
   const shown = [...fields, ...matched].filter(({ name }) => !hidden.includes(name))
   return new Map(shown.map((field) => [field.name, field]))
+}
+
+/** The ids of new rows to which rows of the same import may refer; those that the service assigns are not known to clients. */
+export const createdIds = (resource: Resource, sent: Iterable<SentRow>, ids = digestSet()): Import['created'] => {
+  const isReferenced = resource.fields.some(({ references }) => references === resource.path)
+  if (!isReferenced || idField(resource).managed) return ids
+  for (const {
+    body: { id },
+  } of sent)
+    if (typeof id === 'string') ids.add(id)
+  return ids
 }
 
 /** Makes the function that checks rows; it remembers the values of those before, which must differ. */
@@ -186,7 +215,7 @@ export const importChecker = (
 
   const match = resource.fields.find(({ name }) => name === matchName)
   const findDuplicates = duplicateFinder(resource)
-  const matched = new Set<string>()
+  const matched = digestSet()
 
   /** Checks the next rows, the first of which has this place. */
   return async (sent: readonly SentRow[], issues: Issues, from = 0): Promise<ImportedRow[]> => {
@@ -207,8 +236,7 @@ export const importChecker = (
       const wrong = [...row.issues, ...keyIssues]
       const checked =
         wrong.length > 0 ? { ...invalid, issues: wrong } : checkRow(row, match, key, existing?.get(String(key)))
-      const isTwice = match !== undefined && key !== null && matched.has(String(key))
-      if (key !== null) matched.add(String(key))
+      const isTwice = match !== undefined && key !== null && !matched.add(String(key))
       const duplicates = findDuplicates(checked.final).filter((name) => name !== match?.name)
       const conflicts = [...(isTwice ? [match.name] : []), ...duplicates]
       issues.add(from + n, row.line, [

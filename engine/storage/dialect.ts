@@ -2,12 +2,12 @@
 import type { Knex } from 'knex'
 import type { Column, KindSpec } from '../descriptor/kinds.js'
 import type { Condition } from '../descriptor/listQuery.js'
-import type { Field, Resource, RowId } from '../descriptor/registry.js'
+import type { Field, Resource, RowId, RowValues } from '../descriptor/registry.js'
 import type { BatchOutcome, BatchPlan } from './batch.js'
 import type { Statement } from './bindings.js'
 import type { ImportOutcome, ImportPlan } from './import.js'
 import type { Caller } from './storage.js'
-import type { Outcome, WritePlan } from './write.js'
+import type { Outcome, Refused, WritePlan } from './write.js'
 
 export type Values = Readonly<Record<string, unknown>>
 
@@ -65,6 +65,8 @@ export interface Dialect {
   element(index: number, type?: string): string
   /** Follows a query whose row is about to be changed. */
   readonly forUpdate: string
+  /** Has references checked at the end of the transaction, if their foreign keys allow it. */
+  readonly deferReferences: Statement
 }
 
 /** What a managed table has more than its columns; a list is correct without any of it. */
@@ -109,6 +111,8 @@ export interface Source extends Accelerators {
   /** The SQL with a `?` that writes a value to a field, and the type of its column if that is not the one of its kind. */
   write(field: string): string
   typeOf?(field: string): string | undefined
+  /** The first value that its column would round. */
+  findRounded?(values: RowValues): Refused | undefined
   /** A value, or a column, as the unique indexes of a field have it: only a query with the same expression can use them. */
   uniqueKey(field: Field, value: string): string
 }

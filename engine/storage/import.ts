@@ -38,13 +38,13 @@ export interface Import {
   readonly rows: readonly ImportedRow[]
   /** Whether to store the rows, to store them and undo it, or only to look for conflicts. */
   readonly mode: 'store' | 'dryRun' | 'check'
+  /** The ids of rows that the same transaction creates: others may refer to them, in any order. */
+  readonly created: { has(id: string): boolean }
   readonly idempotencyKey?: IdempotencyKey | undefined
 }
 
-/** A conflict, and the place of its row. */
-export interface RowConflict extends Conflict {
-  readonly row: number
-}
+/** Why a row cannot be stored, and its place. */
+export type RowConflict = (Conflict | Refused) & { readonly row: number }
 
 export type ImportOutcome<B = Buffer> =
   /** What was stored, or would be: then the transaction is undone. */
@@ -63,6 +63,12 @@ export interface ImportPlan {
   /** The rows that are changed or kept: their ids and JSON. */
   readonly current?: Query
   readonly tags: Readonly<Record<RowId, string>>
+  /** References to rows that the transaction creates, as the place of the row and the field. */
+  readonly expected: ReadonlySet<string>
+  /** Rows that cannot be stored, as is known already. */
+  readonly refused: readonly RowConflict[]
+  /** Has references checked at the end of the transaction, if there are such. */
+  readonly defer?: Query
   /** For each kind of row: the conflicts, as places and JSON, and the change; inserts return the ids. */
   readonly groups: readonly {
     readonly isInsert: boolean
@@ -107,11 +113,14 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
   }
   const { changed, allowed } = plan
   if (!(yield* findsAll(allowed?.update, changed))) return forbidden
-  const conflicts: RowConflict[] = []
+  const conflicts: RowConflict[] = [...plan.refused]
   for (const group of groups)
     for (const [row, found] of yield group.conflicts)
-      conflicts.push(...parseConflicts(found).map((conflict) => ({ ...conflict, row: Number(row) })))
+      for (const conflict of parseConflicts(found))
+        if (conflict.type !== 'reference' || !plan.expected.has(`${row} ${conflict.field}`))
+          conflicts.push({ ...conflict, row: Number(row) })
   if (conflicts.length > 0 || mode === 'check') return { conflicts }
+  if (plan.defer) yield plan.defer
   const assigned: string[] = []
   for (const { isInsert, change, rows } of groups) {
     const made = yield change
@@ -127,6 +136,25 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
   if (mode === 'dryRun') return { body, replayed: false, isUndone: true }
   yield* storeKey(key, body)
   return { body, replayed: false }
+}
+
+/** Stores the parts of an import within a transaction; returns the outcome of the first that cannot be stored. */
+export const importParts = async (
+  parts: AsyncIterable<readonly ImportedRow[]>,
+  make: (rows: readonly ImportedRow[]) => Promise<ImportOutcome<Cell>>,
+  refusedBy: (error: Error) => Refused | undefined,
+): Promise<Exclude<ImportOutcome, { body: unknown }> | undefined> => {
+  try {
+    for await (const rows of parts) {
+      const outcome = await make(rows)
+      if (!('body' in outcome)) return outcome
+    }
+    return undefined
+  } catch (error) {
+    const refused = error instanceof RowRefused ? error.refused : refusedBy(error as Error)
+    if (!refused) throw error
+    return { refused }
+  }
 }
 
 /** The most rows of one statement. */
@@ -178,6 +206,7 @@ export const importPlanner = (
   }
   // The database sets a managed field without a value.
   const inserted = resource.fields.filter(({ managed }) => managed !== true).map(({ name }) => name)
+  const ownReferences = resource.fields.filter(({ references }) => references === resource.path)
   const once = buildOnce<{ conflicts: Statement; change: Statement }>()
   const insert = () =>
     once('insert', () => ({
@@ -217,8 +246,10 @@ export const importPlanner = (
   const boundId = (id: RowId) => (idKind === 'integer' ? BigInt(id) : id)
   const jsonId = (id: RowId) => (idKind === 'integer' ? id : JSON.stringify(id))
 
-  return async ({ rows, mode, idempotencyKey: given }: Import, scope: Values): Promise<ImportPlan> => {
+  return async ({ rows, mode, created, idempotencyKey: given }: Import, scope: Values): Promise<ImportPlan> => {
     const pause = inTurns()
+    const expected = new Set<string>()
+    const refused: RowConflict[] = []
     const counts = { insert: 0, update: 0, keep: 0 }
     const tags: Record<RowId, string> = {}
     const groups = new Map<string, { isInsert: boolean; statements: ReturnType<typeof insert>; rows: string[] }>()
@@ -233,6 +264,12 @@ export const importPlanner = (
       // Bounded, because a database parses all rows of a statement at once.
       const key = `${Math.floor(n / maxStatementRows)} ${isInsert ? '' : `${changed} ${stamps}`}`
       const group = groups.get(key) ?? { isInsert, statements: isInsert ? insert() : update(changed, stamps), rows: [] }
+      for (const { name } of ownReferences) {
+        const id = values[name]
+        if (typeof id === 'string' && created.has(id)) expected.add(`${n} ${name}`)
+      }
+      const rounded = source.findRounded?.(values)
+      if (rounded) refused.push({ ...rounded, row: n })
       const fields = [...changed, ...stamps].map((name) => bound(name, values[name]))
       group.rows.push(jsonList([n, ...(isInsert ? [] : [boundId(row.id)]), ...fields]))
       groups.set(key, group)
@@ -242,6 +279,9 @@ export const importPlanner = (
       kind: 'import',
       mode,
       tags,
+      expected,
+      refused,
+      ...(expected.size > 0 && { defer: { statement: dialect.deferReferences, values: {} } }),
       counts,
       ids: rows.map((row) => {
         if (row.kind !== 'insert') return jsonId(row.id)

@@ -138,6 +138,7 @@ export interface Storage {
    */
   importAll(
     resource: Resource,
+    created: Import['created'],
     parts: () => AsyncIterable<readonly ImportedRow[]>,
   ): Promise<Exclude<ImportOutcome, { body: unknown }> | undefined>
   counts(): Promise<ReadonlyMap<Resource, number>>

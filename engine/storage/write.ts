@@ -113,6 +113,8 @@ export interface WritePlan {
   /** Finds `$id` if it is one of the rows that the caller may write. */
   readonly allowed?: Query | undefined
   readonly conflicts?: Query
+  /** Why the row is not stored, if that is known already. */
+  readonly refused?: Refused
   /** An insert returns the id of the row. */
   readonly change: Query
   /** Reads `$id` after the change: triggers of other programs may have changed it too. */
@@ -194,6 +196,7 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   if (given !== undefined && !(yield* isAllowed(plan, given))) return forbidden
   if (ifMatch && !ifMatch.includes(rowTag(toBuffer(before)))) return { current: before }
   if (plan.unchanged !== undefined && plan.unchanged !== rowTag(toBuffer(whole))) return { whole }
+  if (plan.refused) return { refused: plan.refused }
   const [conflicting] = plan.conflicts ? yield plan.conflicts : []
   if (conflicting?.[0]) return { conflicts: parseConflicts(conflicting[0]) }
   if (plan.referrers && given !== undefined) {
@@ -357,12 +360,14 @@ export const writePlanner = (
     plan(write: Write, scope: Values): WritePlan {
       const { kind, idempotencyKey: given } = write
       const key = given && keys && { given, statements: keys }
+      const refused = write.kind === 'delete' ? undefined : source.findRounded?.(write.values)
       const common = {
         kind,
         path,
         read: { statement: read, values: scope },
         ...(restriction && { isRestricted: true, allowed: allowed(kind, scope) }),
         ...(key && { key }),
+        ...(refused && { refused }),
       }
       if (write.kind === 'insert') {
         const stored = bound(write.values)

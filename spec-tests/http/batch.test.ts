@@ -380,6 +380,24 @@ test('bodies that are no batch', async () => {
   )
 })
 
+test('another member beside the operations is named, wherever it is', async () => {
+  const made = JSON.stringify(post('orders', { title: 'Beside' }))
+  const unknown = (name: string) => ['extra_forbidden', 'body', name]
+  for (const [body, ...issues] of [
+    [`{"operations":[${made}],"x":1}`, unknown('x')],
+    [`{"x":1,"operations":[${made}]}`, unknown('x')],
+    ['{"x":1,"operations":{},"y":2}', unknown('x'), unknown('y'), ['list_type', 'body', 'operations']],
+    ['{"operation":[]}', unknown('operation'), ['missing', 'body', 'operations']],
+    ['{"operations":[5],"x":1}', unknown('x')],
+    ['{}', ['missing', 'body', 'operations']],
+    ['{"operations":null}', ['list_type', 'body', 'operations']],
+    ['{"operations":[],"operations":[]}', ['list_type', 'body']],
+    ['[]', ['list_type', 'body']],
+    ['{"x":1', ['json_invalid', 'body']],
+  ] as const)
+    assert.equal(failed(await raw(body)), [422, undefined, ...issues], body)
+})
+
 test('1,000 operations are made in order', async () => {
   const operations = Array.from({ length: 999 }, (_, n) =>
     post('lines', { invoice_id: { $ref: 'many.id' }, amount: n }),

@@ -51,9 +51,14 @@ const people = resourceIn(
   },
 )
 const lands = resourceIn('lands', { title: text() }, { id: 'text', ...open })
+const categories = resourceIn(
+  'categories',
+  { title: text(), parent_id: text({ references: 'categories' }) },
+  { id: 'text', ...open },
+)
 const notes = resourceIn('notes', { body: text() }, { create: true, import: true })
 const plain = resourceIn('plain', { body: text() }, { create: true })
-const { send, get, create, change } = await startService({ registry: [teams, people, lands, notes, plain] })
+const { send, get, create, change } = await startService({ registry: [teams, people, lands, categories, notes, plain] })
 await create('teams', { name: 'Red' })
 await create('teams', { name: 'Blue' })
 
@@ -107,6 +112,27 @@ test('CSV: kinds, quotes, empty cells and empty texts, in any order of columns',
   )
   const { text: sent } = await get('/v1/people?limit=1')
   assert.ok(sent.includes('"extra":{"b":[1],"a":12345678901234567890}'), sent)
+})
+
+test('CSV: a CR ends the file, and cells keep their white space', async () => {
+  const ids = async (body: string) => stored(await csv('notes/import', body)).ids
+  const bodies = async (body: string) =>
+    Promise.all((await ids(body)).map(async (id: number) => (await get(`/v1/notes/${id}`)).body.body))
+  assert.equal(await bodies('body\r\n"a"\r'), ['a'])
+  assert.equal(await bodies('body\r\na\r'), ['a'])
+  assert.equal(await bodies('body\n a \n\u00a0b\u00a0\n\u00a0\n\n \n'), [' a ', '\u00a0b\u00a0', '\u00a0', ' '])
+  assert.equal(issuesOf(await csv('notes/import', 'body\nx\n"a"\rb\n')), [['csv_parsing', 'body', 1, 'line 3']])
+  assert.equal(issuesOf(await csv('notes/import', '\u00a0body\nx\n')), [
+    ['extra_forbidden', 'body', '\u00a0body', 'line 1'],
+  ])
+})
+
+test('a no-break space is no white space of JSON', async () => {
+  assert.equal(issuesOf(await importAs('application/x-ndjson', 'notes/import', '{"body":"a"}\n\u00a0\n')), [
+    ['json_invalid', 'body', 1, 'line 2'],
+  ])
+  for (const body of ['\u00a0[]', '[\u00a0]', '[]\u00a0', '[{"body":"a"}\u00a0]'])
+    assert.is(issuesOf(await importAs('application/json', 'notes/import', body)).length, 1, body)
 })
 
 test('NDJSON and JSON arrays, with blank lines and white space', async () => {
@@ -193,6 +219,7 @@ test('parameters: unknown ones, and wrong values, store nothing', async () => {
     ['dryRun=yes', 'bool_parsing', 'dryRun'],
     ['match=body', 'enum', 'match'],
     ['limit=1', 'extra_forbidden', 'limit'],
+    ['=x', 'extra_forbidden', ''],
   ] as const)
     assert.equal(issuesOf(await csv(`notes/import?${query}`, 'body\nx\n')), [[type, 'query', name]])
   assert.is(await totalOf('notes'), before)
@@ -227,6 +254,19 @@ test('the same key gives the same result, and another body with it is refused', 
   assert.equal([again.status, again.body, again.headers['idempotency-replayed']], [201, stored(first), 'true'])
   assert.equal(issuesOf(await ndjson('teams/import', [{ name: 'Pink' }], headers)).length, 1)
   assert.equal(issuesOf(await ndjson('teams/import?ignore=x', [{ name: 'Cyan' }], headers)).length, 1)
+})
+
+test('an invalid key is reported with the issues of the rows', async () => {
+  const headers = { 'idempotency-key': 'with a space' }
+  const before = await totalOf('teams')
+  const key = ['idempotency_key', 'header', 'Idempotency-Key']
+  assert.equal(issuesOf(await ndjson('teams/import', [{ name: 1 }, { name: 'Red' }], headers)), [
+    key,
+    ['string_type', 'body', 0, 'name', 'line 1'],
+    ['unique', 'body', 1, 'name', 'line 2'],
+  ])
+  assert.equal(issuesOf(await ndjson('teams/import', [{ name: 'Unkeyed' }], headers)), [key])
+  assert.is(await totalOf('teams'), before)
 })
 
 test('match: rows that are found are changed by the rules of updates, others are created', async () => {
@@ -271,6 +311,23 @@ test('match: rows that are found are changed by the rules of updates, others are
   assert.equal(stored(await ndjson('people/import?match=id', [{ id: one.id, secret: 's2' }])).updated, 1)
 })
 
+test('null in a JSON cell is a value, and an empty cell is none', async () => {
+  await ndjson(
+    'people/import',
+    ['j1', 'j2', 'j3'].map((code) => ({ code, name: 'J', extra: [1] })),
+  )
+  const rows = 'code,name,extra\nj1,J,null\nj2,J,\nj3,J,"null"\nj4,J,null\n'
+  const { created, updated, unchanged } = stored(await csv('people/import?match=code', rows))
+  assert.equal([created, updated, unchanged], [1, 2, 1])
+  for (const [code, extra] of [
+    ['j1', null],
+    ['j2', [1]],
+    ['j3', null],
+    ['j4', null],
+  ] as const)
+    assert.equal((await get(`/v1/people?q=${code}`)).body.data[0].extra, extra, code)
+})
+
 test('ids that clients choose: imported, matched, and unique within the body', async () => {
   assert.equal(stored(await csv('lands/import', 'id,title\nnl,Netherlands\n"a ""b""",Other\n')).ids, ['nl', 'a "b"'])
   assert.equal(issuesOf(await csv('lands/import', 'id,title\nnl,x\nde,y\nde,z\n')), [
@@ -279,6 +336,35 @@ test('ids that clients choose: imported, matched, and unique within the body', a
   ])
   const result = stored(await csv('lands/import?match=id', 'id,title\nnl,Nederland\nde,Deutschland\n'))
   assert.equal(result, { created: 1, updated: 1, unchanged: 0, ids: ['nl', 'de'] })
+})
+
+test('rows refer to rows of the same import, in any order', async () => {
+  const rows = Array.from({ length: 4_500 }, (_, n) => ({ id: `c${n}`, parent_id: n === 4_499 ? null : `c${n + 1}` }))
+  assert.is(stored(await ndjson('categories/import', rows)).created, 4_500)
+  assert.is((await get('/v1/categories/c7')).body.parent_id, 'c8')
+  const matched = [
+    { id: 'c4499', parent_id: 'new' },
+    { id: 'new', parent_id: 'new' },
+  ]
+  const { created, updated } = stored(await ndjson('categories/import?match=id', matched))
+  assert.equal([created, updated], [1, 1])
+  assert.is(stored(await ndjson('categories/import?dryRun=true', [{ id: 'd', parent_id: 'd' }]), 200).created, 1)
+})
+
+test('a reference to a row that is neither stored nor imported has its line', async () => {
+  const before = await totalOf('categories')
+  const body = 'id,parent_id,title\ne1,e2,\ne2,e3,\ne4,e5,\ne5,c0,\n'
+  assert.equal(issuesOf(await csv('categories/import', body)), [['reference', 'body', 1, 'parent_id', 'line 3']])
+  const wrong = [
+    { id: 'f1', title: 1 },
+    { id: 'f2', parent_id: 'f1' },
+    { id: 'f3', parent_id: 'f4' },
+  ]
+  assert.equal(issuesOf(await ndjson('categories/import', wrong)), [
+    ['string_type', 'body', 0, 'title', 'line 1'],
+    ['reference', 'body', 2, 'parent_id', 'line 3'],
+  ])
+  assert.is(await totalOf('categories'), before)
 })
 
 test('uniqueness within other fields, and references, also of changed rows', async () => {

@@ -25,7 +25,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Helpers that every folder may import. */
-const universal = ['batchPerTick', 'databaseUrl', 'jsonError', 'safeUrl'].map((name) => `engine/process/${name}.ts`)
+const universal = ['batchPerTick', 'databaseUrl', 'digestSet', 'jsonError', 'safeUrl'].map(
+  (name) => `engine/process/${name}.ts`,
+)
 
 const filesIn = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {

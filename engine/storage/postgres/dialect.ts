@@ -8,6 +8,8 @@ import { idTypeIn, isIntegerType, joinedText, jsonSizes, unmanagedColumns } from
 import { plainType, withoutZone } from './catalogue.js'
 import { lettersFoldedTo, maxKeyBytes } from './functions.js'
 import { knex, named } from './prepared.js'
+import { findRounded } from './rounded.js'
+import { deferReferences } from './rows.js'
 import {
   asciiSearchedText,
   columnOf,
@@ -84,6 +86,7 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
   elements: 'jsonb_array_elements(cast(? as jsonb))',
   element: (index, type) => (type ? `cast(_e.value ->> ${index} as ${type})` : `(_e.value ->> ${index})`),
   forUpdate: ' for update',
+  deferReferences,
 })
 
 const isBigint = (text: string): string => `${text}::numeric between -9223372036854775808 and 9223372036854775807`
@@ -126,6 +129,7 @@ export const unmanagedSource = (
   ...unmanagedColumns(resource, table, columnSql, (column) => `${column} is not null`, { smallint: 16, integer: 32 }),
   json: rowJson(resource),
   ...idOf(resource, table),
+  findRounded: findRounded(resource, table),
   // The server folds ASCII letters; of the others, those that occur in the searched text are enough.
   text: knex.raw(`translate(lower(${joinedText(resource)} collate "C"), ?, ?)`, [
     named('foldedFrom', 'text'),

@@ -1,7 +1,7 @@
 /** PostgreSQL: a server that several processes share, reached through a connection pool. */
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { Source } from '../dialect.js'
-import { makeImport } from '../import.js'
+import { type ImportedRow, importParts, makeImport } from '../import.js'
 import type { StorageOptions } from '../options.js'
 import { runInTurn } from '../referencing.js'
 import { ResponseCache } from '../responseCache.js'
@@ -20,7 +20,7 @@ import { managedRunner, unmanagedRunner } from './runner.js'
 import { hasSequence, rowJson } from './schema.js'
 import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
-import { advanceSequence, createStatements, inSequence, keyStatements } from './writes.js'
+import { advanceSequence, createStatements, inSequence, keyStatements, refusedBy } from './writes.js'
 
 /** Whether transactions are read-only, and whether this role has the right to any write of the registry. */
 const pingStatement = (registry: Registry): Prepared => {
@@ -68,7 +68,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     json: rowJson,
     runner: (resource) =>
       isPlain(resource)
-        ? unmanagedRunner(connections, reads, resource, unmanagedTables.get(resource), options.pool)
+        ? unmanagedRunner(connections, reads, resource, options.pool)
         : managedRunner(connections, reads, resource, options.pool),
     writeOptions: (resource) =>
       isPlain(resource)
@@ -102,15 +102,14 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
             await ask(advanceSequence(resource.table))
         }
       }),
-    importAll: (resource, parts) =>
+    importAll: (resource, created, parts) =>
       connections.transaction(
-        async (ask) => {
-          for await (const rows of parts()) {
-            const plan = await planImport(resource, { rows, mode: 'store' })
-            const outcome = await runInTurn(makeImport(plan), ({ statement, values }) => ask(statement, values))
-            if (!('body' in outcome)) return outcome
+        (ask) => {
+          const make = async (rows: readonly ImportedRow[]) => {
+            const plan = await planImport(resource, { rows, mode: 'store', created })
+            return runInTurn(makeImport(plan), ({ statement, values }) => ask(statement, values))
           }
-          return undefined
+          return importParts(parts(), make, (error) => refusedBy(error, resource.table))
         },
         resource.table,
         undefined,

@@ -1,9 +1,7 @@
 /** Runs the statements of a table on PostgreSQL: reads on any server that has what the primary has, writes on the primary. */
 import type { Resource } from '../../descriptor/registry.js'
 import type { Cell, Runner } from '../dialect.js'
-import { type CatalogueTable, findColumn } from '../migration/catalogue.js'
 import type { PoolOptions } from '../options.js'
-import type { Refused, WritePlan } from '../write.js'
 import { shared } from './attempts.js'
 import { askForUpkeep } from './changeLog.js'
 import type { Connections } from './connections.js'
@@ -40,22 +38,6 @@ const versionReader = (connections: Connections, table: string, waitMs: number) 
       if (performance.now() >= checkAt) version().catch(() => {})
     },
   }
-}
-
-/** A number that its column would round, such as 1.239 of numeric(10,2). */
-const findRounded = (
-  { fields }: Resource,
-  catalogue: CatalogueTable | undefined,
-  { change: { values } }: WritePlan,
-): Refused | undefined => {
-  for (const { name, column, kind } of fields) {
-    const value = values[name]
-    const { type = '' } = (catalogue && findColumn(catalogue, column)) ?? {}
-    const [, places] = (kind === 'number' && /^numeric\(\d+,(\d+)\)/.exec(type)) || []
-    if (typeof value === 'number' && places !== undefined && Number(value.toFixed(Number(places))) !== value)
-      return { constraint: type, column, reason: `${name} is ${type}, which would round ${value}` }
-  }
-  return undefined
 }
 
 /** The runner of a managed table. */
@@ -98,7 +80,6 @@ export const unmanagedRunner = (
   connections: Connections,
   reads: Reads,
   resource: Resource,
-  catalogue: CatalogueTable | undefined,
   { statementMs }: PoolOptions,
 ): Runner => {
   const { table } = resource
@@ -111,11 +92,6 @@ export const unmanagedRunner = (
   return {
     read: async (statement, values, purpose) =>
       (await reads.read(statement, values, { table, ...purpose })) as Cell[][],
-    async write(plan) {
-      const refused = findRounded(resource, catalogue, plan)
-      return refused ? { refused } : writer.write(plan)
-    },
-    import: writer.import,
-    batch: writer.batch,
+    ...writer,
   }
 }

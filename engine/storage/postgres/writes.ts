@@ -98,7 +98,7 @@ const isViolation = (error: unknown): error is DatabaseError =>
 const refusing = /^(?:23\w{3}|22001|22003|22007|22008|22P02|44000|54000)$/
 
 /** Why the server refuses a value; undefined for any other error. */
-const refusedBy = (error: unknown, named: string): Refused | undefined => {
+export const refusedBy = (error: unknown, named: string): Refused | undefined => {
   if (!(error instanceof DatabaseError) || !refusing.test(error.code ?? '')) return undefined
   const { constraint, column } = error
   if (constraint) return { constraint, column, reason: `it violates the constraint "${constraint}"` }

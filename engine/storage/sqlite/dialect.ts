@@ -90,6 +90,7 @@ export const sqliteDialect: Dialect = {
   elements: 'json_each(?)',
   element: (index) => `(_e.value ->> ${index})`,
   forUpdate: '',
+  deferReferences: compile(knex.raw('pragma defer_foreign_keys = on')),
 }
 
 export const managedSource = (resource: Resource): Source => {

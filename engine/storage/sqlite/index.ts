@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import { managedResources, type Registry } from '../../descriptor/registry.js'
 import { sqlitePath } from '../../process/databaseUrl.js'
-import { makeImport } from '../import.js'
+import { type ImportedRow, importParts, makeImport } from '../import.js'
 import type { StorageOptions } from '../options.js'
 import { runAtOnce } from '../referencing.js'
 import { ResponseCache } from '../responseCache.js'
@@ -19,7 +19,7 @@ import { rowJson } from './schema.js'
 import { readLockTimeout, setUp, startTimeout } from './setUp.js'
 import { type Executor, inPlace, workerThread } from './worker.js'
 import { writeQueue } from './writeQueue.js'
-import { askOn, writer } from './writes.js'
+import { askOn, refusedBy, writer } from './writes.js'
 import type { WriteWorkerData } from './writeWorker.js'
 
 /** How many threads read: one is always free for quick reads. */
@@ -98,14 +98,11 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
         for await (const { resource, rows } of batches) insertRows(database, resource, rows)
         return undefined
       }),
-    importAll: (resource, parts) =>
-      inTransaction(async () => {
-        for await (const rows of parts()) {
-          const plan = await planImport(resource, { rows, mode: 'store' })
-          const outcome = runAtOnce(makeImport(plan), askOn(database))
-          if (!('body' in outcome)) return outcome
-        }
-        return undefined
+    importAll: (resource, created, parts) =>
+      inTransaction(() => {
+        const make = async (rows: readonly ImportedRow[]) =>
+          runAtOnce(makeImport(await planImport(resource, { rows, mode: 'store', created })), askOn(database))
+        return importParts(parts(), make, refusedBy)
       }),
     stats: () => ({ cache: cache.stats(), pools: [], threadRestarts }),
     async ping() {

@@ -42,7 +42,7 @@ export const refusedBy = ({
   code = '',
 }: {
   message: string
-  code: string | undefined
+  code?: string | undefined
 }): Refused | undefined => {
   const [, rule, what = ''] = /^(CHECK|UNIQUE|NOT NULL|FOREIGN KEY) constraint failed(?:: (.*))?$/s.exec(message) ?? []
   if (code === 'SQLITE_CONSTRAINT_NOTNULL') return { column: what.slice(what.indexOf('.') + 1), reason: message }
