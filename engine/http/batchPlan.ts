@@ -9,6 +9,7 @@ import type { BodyReader } from '../contract/rowBody.js'
 import { isAllowed, type Rights } from '../descriptor/access.js'
 import {
   currentStamps,
+  type Field,
   idField,
   type Resource,
   type RowId,
@@ -67,6 +68,13 @@ interface Made {
 const isReferenceTo = (value: unknown): value is { readonly $ref: unknown } =>
   typeof value === 'object' && value !== null && Object.keys(value).join() === '$ref'
 
+/** Whether a field takes every integer, so that an id which is not assigned yet cannot be wrong. */
+const takesAnyId = ({ rules = [] }: Resource, { name, kind, references, min, max, oneOf }: Field): boolean =>
+  references !== undefined ||
+  (kind === 'integer' &&
+    [min, max, oneOf].every((bound) => bound === undefined) &&
+    !rules.some(({ fields }) => fields.includes(name)))
+
 /** The body with the ids of rows that are created before it, or what stands for them. */
 const resolved = (body: unknown, resource: Resource, names: ReadonlyMap<string, Named>) => {
   const later = new Map<string, Named>()
@@ -77,9 +85,9 @@ const resolved = (body: unknown, resource: Resource, names: ReadonlyMap<string, 
     if (!isReferenceTo(value) || isJson(name)) return [name, value]
     const [, as] = /^(.*)\.id$/s.exec(typeof value.$ref === 'string' ? value.$ref : '') ?? []
     const named = as === undefined ? undefined : names.get(as)
-    const isReference = resource.fields.some((field) => field.name === name && field.references)
-    if (named && named.id === undefined && !isReference) {
-      issues.push(bodyIssue('reference', `${name} is no reference, and the id is not assigned yet.`, name))
+    const field = resource.fields.find((one) => one.name === name)
+    if (named && named.id === undefined && !(field && takesAnyId(resource, field))) {
+      issues.push(bodyIssue('reference', `${name} has rules, and the id that they need is not assigned yet.`, name))
       return [name, null]
     }
     if (named && named.id === undefined) later.set(name, named)

@@ -7,6 +7,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { errorCodes } from '../../engine/contract/errors.js'
 import { createExample } from '../../engine/contract/examples.js'
+import { isGuarded, isPublic } from '../../engine/descriptor/access.js'
 import { text } from '../../engine/descriptor/index.js'
 import { schemaNames } from '../../engine/descriptor/names.js'
 import { writableFields } from '../../engine/descriptor/registry.js'
@@ -141,7 +142,11 @@ for (const [name, operation] of operations) {
   test(`${name} is described, tagged and secured as it should be`, () => {
     assert.ok(operation.summary && operation.description)
     assert.is(operation.tags.length, 1)
-    assert.equal(operation.security, method === 'get' ? [] : [{ writeToken: [] }])
+    const resource = registry.find(({ path }) => name.split('/')[2] === path)
+    const open = method === 'get' ? [] : [{ writeToken: [] }]
+    const isSecured = method === 'get' ? resource && !isPublic(resource) : resource?.access
+    const isOptional = method === 'get' && resource && isPublic(resource) && isGuarded(resource)
+    assert.equal(operation.security, isSecured ? [{ caller: [] }] : isOptional ? [{}, { caller: [] }] : open)
     assert.equal(swaggerOperation(name).security, operation.security)
     for (const status of statuses.split(' ')) assert.ok(status in operation.responses, status)
     if (name.includes('item_id')) assert.ok('404' in operation.responses)

@@ -2,6 +2,7 @@
 import type { Descriptor } from '../../engine/descriptor/define.js'
 import {
   boolean,
+  claim,
   date,
   decimal,
   integer,
@@ -37,6 +38,26 @@ const descriptors = {
       place: text({ unique: ['code', 'basin_id'], filter: true, example: 'left' }),
     },
     required: ['basin_id', 'other_basin_id', 'number', 'code', 'place'],
+  },
+  'sink-guards': {
+    about: 'Rows that some may use, with a field that some see.',
+    fields: {
+      owner: integer({ filter: true, sort: true }),
+      team: text({ filter: true, oneOf: ['red', 'blue', 'green'] }),
+      title: text(),
+      amount: integer({ range: true, filter: true }),
+      secret: text({ readBy: ['chief'], filter: true, sort: true }),
+      basin_id: integer({ references: 'sink-basins', filter: true }),
+    },
+    required: ['title'],
+    summary: true,
+    import: true,
+    access: {
+      read: ['chief', { owner: claim('owner') }, { team: claim('teams') }],
+      create: ['chief', { owner: claim('owner'), team: claim('teams') }],
+      update: ['chief', { owner: claim('owner') }],
+      delete: 'chief',
+    },
   },
   'sink-clocks': {
     fields: {

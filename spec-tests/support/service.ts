@@ -3,6 +3,7 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Middleware } from 'koa'
 import { type Logger, pino } from 'pino'
+import { hasAccess } from '../../engine/contract/accessDocuments.js'
 import { basePath } from '../../engine/contract/service.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { createApp } from '../../engine/http/app.js'
@@ -79,9 +80,15 @@ export interface TestClient {
   remove(row: string, headers?: Record<string, string>): Promise<TestResponse>
 }
 
-export const clientOf = (address: string, check = (_: ReceivedResponse): void => {}): TestClient => {
+export const clientOf = (
+  address: string,
+  check = (_: ReceivedResponse): void => {},
+  implicit: (path: string) => Record<string, string> = () => ({}),
+): TestClient => {
   const send: TestClient['send'] = async (path, sent = {}) => {
-    const response = await exchange(address, path, sent)
+    const isRead = sent.method === undefined || sent.method === 'GET' || sent.method === 'HEAD'
+    const headers = { ...(isRead && implicit(path)), ...sent.headers }
+    const response = await exchange(address, path, { ...sent, headers })
     check({
       method: sent.method ?? 'GET',
       path,
@@ -113,6 +120,17 @@ export interface TestService extends TestClient {
   /** Stores whole rows, like another program. */
   fill: Storage['fill']
   stats: Storage['stats']
+}
+
+/** The cookie of somebody who has signed in to the explorer with the write token. */
+const sessionOf = async (address: string): Promise<string> => {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const { headers: found } = await exchange(address, '/explore/sign-in', {
+    method: 'POST',
+    headers,
+    body: `key=${token}`,
+  })
+  return String(found['set-cookie']?.[0]).split(';')[0] as string
 }
 
 /** Starts a service, which ends with the test run. */
@@ -162,8 +180,15 @@ export const startService = async (
   const app = createApp(service, settings.logger ?? pino({ level: 'silent' }), onRequest)
   const { address } = await listen(app, { host: '127.0.0.1', port: 0 })
   const document = await exchange(address, `${basePath}/openapi.json`, {})
+  // Whoever tests a resource reads it, whatever its descriptor says about access.
+  const isGuarded = hasAccess(served) && settings.credentials === undefined
+  const cookie = isGuarded && service.explorer && service.token ? await sessionOf(address) : undefined
+  const implicit = (path: string): Record<string, string> => {
+    if (!isGuarded) return {}
+    return path.startsWith(basePath) ? { authorization: authorized.authorization } : cookie ? { cookie } : {}
+  }
   return {
-    ...clientOf(address, conformance(document.body, basePath)),
+    ...clientOf(address, conformance(document.body, basePath), implicit),
     address,
     fill: (batches) => storage.fill(batches),
     stats: () => storage.stats(),

@@ -1,0 +1,134 @@
+/** For every resource with access rules: what each role, and each value of a claim, sees and may do, against an oracle with a caller. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  type AccessName,
+  type AccessRule,
+  accessNames,
+  isClaim,
+  isGuarded,
+  isPublic,
+  rulesOf,
+} from '../../engine/descriptor/access.js'
+import type { Resource } from '../../engine/descriptor/registry.js'
+import { callersNamed } from '../support/callers.js'
+import { startService, token } from '../support/service.js'
+import { registry, testedResources } from '../support/tested.js'
+
+interface Caller {
+  readonly name: string
+  readonly roles: readonly string[]
+  readonly claims: Readonly<Record<string, unknown>>
+}
+
+type Row = Record<string, unknown>
+
+/** Whether a rule holds for a row, written apart from the engine. */
+const holds = (rule: AccessRule, { name, roles, claims }: Caller, row: Row): boolean => {
+  if (typeof rule === 'string')
+    return rule === 'public' || (rule === 'signed-in' ? name !== 'nobody' : roles.includes(rule))
+  return Object.entries(rule).every(([field, claimed]) => {
+    const value = isClaim(claimed) ? claims[claimed.name] : undefined
+    return [value].flat().some((one) => one !== undefined && one === row[field])
+  })
+}
+const seenBy = ({ access, fields }: Resource, caller: Caller, rows: readonly Row[]): Row[] =>
+  rows
+    .filter(
+      (row) => caller.name === 'service' || rulesOf(access?.read ?? 'public').some((rule) => holds(rule, caller, row)),
+    )
+    .map((row) => {
+      const hidden = fields.filter(
+        ({ readBy }) => readBy && caller.name !== 'service' && !readBy.some((role) => holds(role, caller, row)),
+      )
+      return { ...row, ...Object.fromEntries(hidden.map(({ name }) => [name, null])) }
+    })
+
+/** Callers for the rules of a resource: one for each role, and some for the claims, with values that rows have. */
+const callersOf = ({ path, access, fields }: Resource, rows: readonly Row[]): Caller[] => {
+  const rules = accessNames.flatMap((name) => rulesOf(access?.[name]))
+  const words = [...rules.filter((rule) => typeof rule === 'string'), ...fields.flatMap(({ readBy = [] }) => readBy)]
+  const roles = [...new Set(words)].filter((word) => word !== 'public')
+  const claimed = rules.flatMap((rule) => (typeof rule === 'string' ? [] : Object.entries(rule)))
+  const valueIn = (row: Row | undefined) =>
+    Object.fromEntries(claimed.map(([field, one]) => [isClaim(one) ? one.name : '', row?.[field] ?? undefined]))
+  const lists = Object.fromEntries(
+    claimed.map(([field, one]) => [
+      isClaim(one) ? one.name : '',
+      rows
+        .slice(0, 3)
+        .map((row) => row[field])
+        .filter((value) => value !== null),
+    ]),
+  )
+  return [
+    { name: `${path} stranger`, roles: ['stranger'], claims: {} },
+    ...roles.map((role) => ({ name: `${path} ${role}`, roles: [role], claims: {} })),
+    ...(claimed.length > 0
+      ? [
+          { name: `${path} first`, roles: [], claims: valueIn(rows[0]) },
+          { name: `${path} last`, roles: [], claims: valueIn(rows.at(-1)) },
+          { name: `${path} list`, roles: [], claims: lists },
+        ]
+      : []),
+  ]
+}
+
+const test = suite('roles')
+const guarded = testedResources.filter((resource) => resource.access || isGuarded(resource))
+const named: Record<string, { roles: string[]; claims: Record<string, unknown> }> = {}
+const service = await startService({ credentials: callersNamed(named) })
+const asService = { authorization: `Bearer ${token}` }
+
+const readAll = async (path: string, headers: Record<string, string>) => {
+  const found = await service.send(`/api/v1/${path}?limit=200`, { headers })
+  return { status: found.status, rows: found.body.data as Row[], total: found.body.meta?.total as number }
+}
+
+for (const resource of guarded) {
+  const { path, access } = resource
+  test(`${path}: every caller sees the rows and fields that the rules say, and may use the operations`, async () => {
+    const { rows } = await readAll(path, asService)
+    const isAllowed = (caller: Caller, name: AccessName) =>
+      rulesOf(access?.[name]).some((rule) =>
+        typeof rule === 'string'
+          ? holds(rule, caller, {})
+          : Object.values(rule).every(
+              (one) => isClaim(one) && [caller.claims[one.name]].flat().some((value) => value !== undefined),
+            ),
+      )
+    for (const caller of callersOf(resource, rows)) {
+      named[caller.name] = { roles: [...caller.roles], claims: { ...caller.claims } }
+      const headers = { authorization: `Bearer ${caller.name}`, 'content-type': 'application/json' }
+      const canRead = isPublic(resource) || isAllowed(caller, 'read')
+      for (let round = 0; round < 3; round++) {
+        const found = await readAll(path, headers)
+        assert.is(found.status, canRead ? 200 : 403, caller.name)
+        if (canRead && rows.length < 200)
+          assert.equal([found.rows, found.total], [seenBy(resource, caller, rows), found.rows.length], caller.name)
+      }
+      for (const row of rows.slice(0, 20)) {
+        const [seen] = seenBy(resource, caller, [row])
+        const one = await service.send(`/api/v1/${path}/${encodeURIComponent(String(row['id']))}`, { headers })
+        assert.is(one.status, !canRead ? 403 : seen ? 200 : 404)
+        if (seen && canRead) assert.equal(one.body, seen)
+      }
+      // Only whether the operation is allowed at all: an empty body is another matter.
+      if (resource.create) {
+        const { status } = await service.send(`/api/v1/${path}`, { method: 'POST', headers, body: '[]' })
+        assert.is(status, isAllowed(caller, 'create') ? 422 : 403, `${caller.name} creates`)
+      }
+      if (resource.delete) {
+        const { status } = await service.send(`/api/v1/${path}/999999999`, { method: 'DELETE', headers })
+        assert.is(status, isAllowed(caller, 'delete') ? 404 : 403, `${caller.name} deletes`)
+      }
+    }
+    if (!isPublic(resource)) assert.is((await service.send(`/api/v1/${path}`)).status, 401)
+  })
+}
+
+test('there are resources with rules', () => {
+  assert.ok(registry.some(({ access }) => access))
+})
+
+test.run()
