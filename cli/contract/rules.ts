@@ -135,7 +135,8 @@ export const rules = {
   },
   'access-gained': { text: ({ subject, after }) => `${subject} is allowed for ${show(after)}` },
   'field-hidden': {
-    text: ({ subject, before, after }) => `${subject} is null for all but ${show(after)} (before: ${show(before)})`,
+    text: ({ subject, before, after }) =>
+      `${subject} is null for all but ${show(after)} (before: ${before === undefined ? 'shown to everybody' : show(before)})`,
     breaks: { response: 'clients that read its value find null', request: refused },
   },
   'field-shown': {

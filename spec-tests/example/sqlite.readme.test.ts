@@ -112,6 +112,7 @@ const examples: Record<string, string> = {
   'npm run copy -- --from DATABASE --to DATABASE':
     'npm run copy -- --from sqlite:data/workforce.sqlite --to sqlite:data/copy.sqlite',
   'npm run import -- RESOURCE FILE': "printf 'name\\nLegal\\n' > legal.csv && npm run import -- departments legal.csv",
+  'npm run key -- NAME --role ROLE': 'API_KEYS_FILE=keys.json npm run key -- ana --role hr',
   'npm run seed -- --rows N --resource PATH': 'npm run seed -- --rows 10 --resource employees',
   'npm run seed -- --rows 1000': 'npm run seed -- --rows 1000 --resource departments',
   'npm run introspect -- DATABASE': 'npm run introspect -- sqlite:data/inventory.sqlite',
