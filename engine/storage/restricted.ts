@@ -71,7 +71,7 @@ export const restrictedSource = (
     json,
     whole,
     from: rowsWithin(source.from, rowRule),
-    rowRule,
+    rowRule: { ...rowRule, of: source.from },
     ...(dialect.inTime && { inTime: dialect.inTime }),
     // The stored total counts the rows of others too.
     ...(state && { state: `select version, cast(null as integer) as total from (${state}) as _whole` }),
