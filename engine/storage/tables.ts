@@ -159,6 +159,11 @@ export const resourceTables = (registry: Registry, database: Database) => {
         seen,
         isBlind,
         sources: seenAt,
+        shown: (other, field) => {
+          const { read, hidden } = rights.of(other)
+          if (hidden.includes(field)) return `(select * from ${sourceAt(other.path).from} as _t where 1 = 0)`
+          return read === 'all' ? undefined : seenAt(other.path).from
+        },
         rows: Object.fromEntries(
           Object.entries(writeKinds).map(([use, kind]) => [
             kind,

@@ -64,6 +64,13 @@ const send = (name: string, method: string, path: string, body?: unknown, header
 
 const test = suite('what is hidden from callers')
 
+test('409 does not tell about a reference that the caller may not see', async () => {
+  const removed = await send('cleaner', 'DELETE', 'teams/2')
+  assert.is(removed.status, 409)
+  assert.equal(removed.body.error.details.references, [])
+  assert.not.match(removed.text, /team_id|items/)
+})
+
 test('large texts that few may read are sent in parts to those alone', async () => {
   const essay = 'x'.repeat(200_000)
   const rows = Array.from({ length: 30 }, (_, n) => ({ id: 1_000 + n, owner: 'ana', state: 'long', essay }))
