@@ -9,7 +9,7 @@ import type { ImportOperation } from '../contract/operations.js'
 import { importLimit } from '../contract/rowBody.js'
 import { isAllowed } from '../descriptor/access.js'
 import { inTurns } from '../process/batchPerTick.js'
-import type { ImportedRow, ImportOutcome } from '../storage/import.js'
+import type { ImportedRow, ImportOutcome, RowConflict } from '../storage/import.js'
 import { Unavailable } from '../storage/storage.js'
 import { idempotencyKeyOf, readBytes, rejectKey } from './body.js'
 import { resourceGuard } from './callers.js'
@@ -49,7 +49,7 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
     const { match, ignore, dryRun } = parseQuery(ctx.querystring)
     const { hidden, update } = rights.of(resource)
     if (match !== undefined && !isAllowed(update)) throw errors.forbidden()
-    forbiddenParameters(registry, resource, rights, ctx.querystring, errors.bodyInvalid)
+    forbiddenParameters(registry, resource, rights, ctx.querystring, true)
     const table = storage.table(resource, [], rights)
     const { type, bytes } = await readBytes(ctx, importTypes, importLimit)
     const names = { allowed: importedFields(resource, match, hidden), ignored: new Set(ignore) }
@@ -69,15 +69,18 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
     if (keyIssues.length > 0) throw errors.bodyInvalid(keyIssues)
     // A retry has the outcome of the first request, whatever the rows are now.
     const isRetry = idempotencyKey !== undefined && (await table.hasKey(idempotencyKey.key))
+    let before = ''
     for (let left = maxAttempts; left > 0; left--) {
       const issues = issueList()
       const rows = isRetry ? [] : await importChecker(registry, table, readers, match)(sent, issues)
       const mode = issues.total > 0 ? 'check' : dryRun ? 'dryRun' : 'store'
       const outcome = await table.import({ rows, mode, idempotencyKey })
       // A row that is matched has been created meanwhile: now it is changed.
-      const isMatchedNow =
-        'conflicts' in outcome &&
-        outcome.conflicts.some(({ field, row }) => field === match && rows[row]?.kind === 'insert')
+      const isMatched = ({ field, row }: RowConflict) => field === match && rows[row]?.kind === 'insert'
+      const matched = 'conflicts' in outcome ? outcome.conflicts.filter(isMatched).map(({ row }) => row) : []
+      // If the same rows are found again, the caller may not read them.
+      const isMatchedNow = matched.length > 0 && `${matched}` !== before
+      before = `${matched}`
       if ('isStale' in outcome || (isMatchedNow && issues.total === 0 && left > 1)) continue
       return sendStored(ctx, dryRun ? 200 : 201, finished(outcome, sent, rows, issues))
     }

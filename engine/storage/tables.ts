@@ -181,7 +181,7 @@ export const resourceTables = (registry: Registry, database: Database) => {
       )
       const read = isBlind ? onlyId : readStatements(dialect, seen).row
       const writes = writePlanner(dialect, registry, source, sourceAt, { read, ...options, restriction })
-      const planImport = importPlanner(dialect, registry, source, seenAt, writes.keys, restriction)
+      const planImport = importPlanner(dialect, registry, source, sourceAt, writes.keys, restriction)
       return { writes, planImport }
     })
 

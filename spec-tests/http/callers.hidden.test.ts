@@ -64,11 +64,43 @@ const send = (name: string, method: string, path: string, body?: unknown, header
 
 const test = suite('what is hidden from callers')
 
+test('a hidden field with the name of a parameter of summaries is no filter', async () => {
+  for (const query of ['max=1', 'max.in=1', 'm%61x=1'])
+    assert.is((await send('ana', 'GET', `teams?${query}`)).status, 422, query)
+  assert.is((await send('hr', 'GET', 'teams?max=1')).body.meta.total, 1)
+  assert.is((await send('ana', 'GET', 'teams?by=max')).body.meta.total, 2)
+})
+
 test('409 does not tell about a reference that the caller may not see', async () => {
   const removed = await send('cleaner', 'DELETE', 'teams/2')
   assert.is(removed.status, 409)
   assert.equal(removed.body.error.details.references, [])
   assert.not.match(removed.text, /team_id|items/)
+})
+
+test('only references that are sent are looked at, in imports too', async () => {
+  assert.is((await send('ana', 'POST', 'items/import', [{ owner: 'ana', vault_id: 1 }])).status, 422)
+  const made = await send('ana', 'POST', 'items/import', [
+    { owner: 'ana', code: 'I1' },
+    { owner: 'ana', code: 'I2', vault_id: null },
+    { owner: 'ana', code: 'I3' },
+  ])
+  assert.is(made.status, 201)
+  const rows = await Promise.all(made.body.ids.map((id: number) => send('hr', 'GET', `items/${id}`)))
+  assert.equal(
+    rows.map(({ body }) => [body.code, body.vault_id]),
+    [
+      ['I1', 1],
+      ['I2', null],
+      ['I3', 1],
+    ],
+  )
+})
+
+test('an import that keeps a row needs the right to change it', async () => {
+  assert.is((await send('ana', 'PATCH', 'items/2', { rank: 1 })).status, 403)
+  assert.is((await send('ana', 'POST', 'items/import?match=code', [{ code: 'B', rank: 1 }])).status, 403)
+  assert.is((await send('ana', 'POST', 'items/import?match=code', [{ code: 'A', rank: 1 }])).body.unchanged, 1)
 })
 
 test('large texts that few may read are sent in parts to those alone', async () => {
