@@ -103,6 +103,33 @@ test('an import that keeps a row needs the right to change it', async () => {
   assert.is((await send('ana', 'POST', 'items/import?match=code', [{ code: 'A', rank: 1 }])).body.unchanged, 1)
 })
 
+test('a replay needs the rights of its operations', async () => {
+  const operations = [{ method: 'POST', path: '/v1/items', body: { owner: 'ana', code: 'R' } }]
+  const again = () => send('ana', 'POST', 'batch', { operations }, { 'idempotency-key': 'replayed' })
+  assert.is((await again()).status, 200)
+  callers['ana'] = { roles: [] }
+  const refused = await again()
+  callers['ana'] = ana
+  assert.equal([refused.status, refused.body.error.details.operation], [403, 0])
+  assert.is((await again()).headers['idempotency-replayed'], 'true')
+})
+
+test('an operation of a batch that its resource does not have is 422 for everybody', async () => {
+  const operations = [{ method: 'DELETE', path: '/v1/items/1' }]
+  assert.is((await send('ana', 'POST', 'batch', { operations })).status, 422)
+})
+
+test('responses to writes are private too', async () => {
+  for (const { headers } of [
+    await send('ana', 'POST', 'items', { owner: 'ana' }),
+    await send('ana', 'PATCH', 'items/1', { rank: 2 }),
+    await send('ana', 'PATCH', 'items/3', {}),
+  ]) {
+    assert.match(String(headers['cache-control']), /private/)
+    assert.match(String(headers.vary), /Authorization/)
+  }
+})
+
 test('large texts that few may read are sent in parts to those alone', async () => {
   const essay = 'x'.repeat(200_000)
   const rows = Array.from({ length: 30 }, (_, n) => ({ id: 1_000 + n, owner: 'ana', state: 'long', essay }))
