@@ -13,6 +13,7 @@ import {
   type Forbidden,
   findReplay,
   forbidden,
+  hidesRows,
   type IdempotencyKey,
   type KeyStatements,
   type Refused,
@@ -275,7 +276,7 @@ export const importPlanner = (
       changed: rows.flatMap((row) => (row.kind === 'update' ? [row.id] : [])),
       ...((resource.existing || restriction) && { visible: { statement: countIn(readable), values: scope } }),
       ...(restriction && {
-        isRestricted: true,
+        isRestricted: hidesRows(restriction),
         allowed: { insert: allowed('insert', scope), update: allowed('update', scope) },
       }),
       ...(Object.keys(tags).length > 0 && {

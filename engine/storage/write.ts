@@ -238,6 +238,9 @@ export interface Restriction {
   readonly shown: (resource: Resource, field: string) => string | undefined
 }
 
+/** Whether a row that was written may be one that the caller does not see; otherwise it is none of a view. */
+export const hidesRows = ({ seen, isBlind }: Restriction): boolean => seen.rowRule !== undefined && !isBlind
+
 export interface WriteOptions {
   readonly keys?: KeyStatements | undefined
   /** Reads `$id`; its second column is the JSON. */
@@ -362,7 +365,7 @@ export const writePlanner = (
         kind,
         path,
         read: { statement: read, values: scope },
-        ...(restriction && { isRestricted: true, allowed: allowed(kind, scope) }),
+        ...(restriction && { isRestricted: hidesRows(restriction), allowed: allowed(kind, scope) }),
         ...(key && { key }),
       }
       if (write.kind === 'insert') {

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { claim } from '../../engine/descriptor/access.js'
 import { integer, text } from '../../engine/descriptor/index.js'
 import { callersNamed } from '../support/callers.js'
+import { freshUrl, runOn, server, sessionOn } from '../support/database.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { startService } from '../support/service.js'
 
@@ -130,6 +131,11 @@ test('responses to writes are private too', async () => {
   }
 })
 
+test('the documents say what a batch needs', async () => {
+  const { paths } = (await service.send('/api/openapi.json')).body
+  assert.match(paths['/v1/batch'].post.description, /Each needs its own right\.$/)
+})
+
 test('large texts that few may read are sent in parts to those alone', async () => {
   const essay = 'x'.repeat(200_000)
   const rows = Array.from({ length: 30 }, (_, n) => ({ id: 1_000 + n, owner: 'ana', state: 'long', essay }))
@@ -137,6 +143,53 @@ test('large texts that few may read are sent in parts to those alone', async () 
   const all = await send('hr', 'GET', 'items?state=long')
   assert.equal([all.headers.etag, all.body.data.length], [undefined, 30])
   assert.ok((await send('ana', 'GET', 'items?state=long')).headers.etag)
+})
+
+test('a row that leaves the rows of a delete meanwhile stays', async () => {
+  if (!server) return
+  const owned = { read: 'signed-in', delete: own }
+  const fields = () => ({ owner: text({ filter: true }) })
+  const tables = [false, true].map((existing) =>
+    resourceIn('papers', fields(), { delete: true, create: false, access: owned, ...(existing && { existing }) }),
+  )
+  for (const resource of tables) {
+    const url = await freshUrl()
+    if (resource.existing) await runOn(url, 'create table papers (id bigint primary key, owner text)')
+    const { fill, send: sendTo } = await startService({
+      registry: [resource],
+      url,
+      derivedObjects: false,
+      credentials: callersNamed(callers),
+    })
+    await fill([{ resource, rows: [{ id: 1, owner: 'ana' }] as never }])
+    const other = await sessionOn(url)
+    await other.query(`begin; update papers set owner = 'bob'`)
+    const removing = sendTo('/api/v1/papers/1', { method: 'DELETE', headers: { authorization: 'Bearer ana' } })
+    const isWaiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    while ((await runOn(url, isWaiting)).length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    await other.query('commit')
+    await other.end()
+    assert.is((await removing).status, 403)
+  }
+})
+
+test('a row that a view does not take is 422 for whoever sees all rows, not 403', async () => {
+  if (!server) return
+  const url = await freshUrl()
+  await runOn(
+    url,
+    'create table papers (id bigint primary key, n bigint); create view small as select * from papers where n < 10',
+  )
+  await runOn(url, 'insert into papers values (1, 1)')
+  const small = resourceIn(
+    'small',
+    { n: integer() },
+    { existing: true, create: false, update: true, access: { read: 'hr', update: 'hr' } },
+  )
+  const { send: sendTo } = await startService({ registry: [small], url, credentials: callersNamed(callers) })
+  const headers = { authorization: 'Bearer hr', 'content-type': 'application/json' }
+  const found = await sendTo('/api/v1/small/1', { method: 'PATCH', headers, body: '{"n":50}' })
+  assert.equal([found.status, found.body.error.details?.issues[0].type], [422, 'constraint'])
 })
 
 test('a rule finds few rows among many as fast as the same filter does', async () => {
