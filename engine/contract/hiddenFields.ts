@@ -40,7 +40,7 @@ export const forbiddenParameters = (
       ([name, input]): Issue => ({
         type: 'extra_forbidden',
         loc: ['query', name],
-        msg: notYours(fieldIn(isNaming(name) ? input : name)),
+        msg: notYours(name === 'expand' ? input : fieldIn(isNaming(name) ? input : name)),
         input,
       }),
     )

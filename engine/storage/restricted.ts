@@ -73,7 +73,6 @@ export const restrictedSource = (
     whole,
     from: rowsWithin(source.from, rowRule),
     rowRule: { ...rowRule, of: source.from },
-    ...(dialect.inTime && { inTime: dialect.inTime }),
     // The stored total counts the rows of others too.
     ...(state && { state: `select version, cast(null as integer) as total from (${state}) as _whole` }),
   }

@@ -26,7 +26,7 @@ const items = resourceIn(
     state: text({ filter: true }),
     code: text({ unique: true }),
     vault_id: integer({ references: 'vaults', default: 1 }),
-    team_id: integer({ references: 'teams', readBy: ['hr'] }),
+    team_id: integer({ references: 'teams', readBy: ['hr'], filter: true }),
     essay: text({ readBy: ['hr'] }),
     rank: integer({ sort: true, range: true }),
   },
@@ -70,6 +70,8 @@ test('a hidden field with the name of a parameter of summaries is no filter', as
     assert.is((await send('ana', 'GET', `teams?${query}`)).status, 422, query)
   assert.is((await send('hr', 'GET', 'teams?max=1')).body.meta.total, 1)
   assert.is((await send('ana', 'GET', 'teams?by=max')).body.meta.total, 2)
+  const [issue] = (await send('ana', 'GET', 'teams/1?e%78pand=items.team_id')).body.detail
+  assert.is(issue.msg, 'items.team_id is a field that you may not use.')
 })
 
 test('409 does not tell about a reference that the caller may not see', async () => {
