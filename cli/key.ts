@@ -1,6 +1,6 @@
 /** Adds an API key to the file in API_KEYS_FILE: `npm run key -- NAME --role hr`. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { parseJson } from '../engine/descriptor/checks.js'
 import { isDate } from '../engine/descriptor/clock.js'
 import { type ApiKey, digestOf, parseKeys } from '../engine/http/keys.js'
@@ -43,7 +43,10 @@ await runCommand(command, async ({ role, claim, expires }, name = '') => {
   const keys = readKeys(path)
   if (keys.some((one) => one.name === name)) throw new CommandError(`There is a key with the name "${name}" already.`)
   const key = randomBytes(32).toString('base64url')
-  const claims = Object.fromEntries(claim.map(parseClaim))
+  const given = claim.map(parseClaim)
+  const claims = Object.fromEntries(given)
+  if (Object.keys(claims).length < given.length)
+    throw new UsageError('--claim names a claim twice; write several values as a list: NAME=[1,2].')
   const added = {
     name,
     roles: [...new Set(role)],
@@ -57,6 +60,10 @@ await runCommand(command, async ({ role, claim, expires }, name = '') => {
   const written = `${path}.${process.pid}`
   try {
     writeFileSync(written, `${all}\n`, { mode: 0o600 })
+    // The user that runs the service must still be able to read it.
+    const { mode, uid, gid } = statSync(path, { throwIfNoEntry: false }) ?? {}
+    if (mode !== undefined) chmodSync(written, mode)
+    if (uid !== undefined && gid !== undefined && process.getuid?.() === 0) chownSync(written, uid, gid)
     renameSync(written, path)
   } catch (error) {
     throw new CommandError(`The key was not added: ${(error as Error).message}`)

@@ -2,31 +2,34 @@
 import type { Rights } from '../descriptor/access.js'
 import { expandableReferrers } from '../descriptor/expansion.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
-import { type Issue, parametersInvalid } from './errors.js'
+import { bodyInvalid, type Issue, parametersInvalid } from './errors.js'
 import { bodyIssue } from './issues.js'
 import { queryParameters } from './parameters.js'
 import type { BodyReader } from './rowBody.js'
 
 const notYours = (name: string): string => `${name} is a field that you may not use.`
 
-/** The parameters whose values name fields. */
-const naming = new Set(['sort', 'by', 'sum', 'avg', 'min', 'max', 'expand', 'match'])
+/** The parameters of reads whose values name fields, unless a field has such a name: then it is a filter. */
+const naming = ['sort', 'by', 'sum', 'avg', 'min', 'max', 'expand']
 
 /** The field that a parameter, or its value, is about. */
 const fieldIn = (text: string): string => text.replace(/^-/, '').replace(/\..*$/s, '')
 
-/** Throws 422 if a parameter filters, sorts, groups or expands by a field that is hidden from the caller. */
+/** Throws 422 if a parameter filters, sorts, groups, expands or matches by a field that is hidden from the caller. */
 export const forbiddenParameters = (
   registry: Registry,
   resource: Resource,
   rights: Rights,
   querystring: string,
-  reject = parametersInvalid,
+  isImport = false,
 ): void => {
   const { hidden } = rights.of(resource)
   const referrers = expandableReferrers(registry, resource)
+  const isNaming = (name: string): boolean =>
+    isImport || (naming.includes(name) && !resource.fields.some((field) => field.name === name))
   const isHidden = (name: string, input: string): boolean => {
-    if (!naming.has(name)) return hidden.includes(fieldIn(name))
+    if (isImport) return name === 'match' && hidden.includes(input)
+    if (!isNaming(name)) return hidden.includes(fieldIn(name))
     const referrer = name === 'expand' ? referrers.get(input) : undefined
     if (referrer) return rights.of(referrer.resource).hidden.includes(referrer.field.name)
     return hidden.includes(fieldIn(input))
@@ -37,11 +40,11 @@ export const forbiddenParameters = (
       ([name, input]): Issue => ({
         type: 'extra_forbidden',
         loc: ['query', name],
-        msg: notYours(naming.has(name) ? fieldIn(input) : fieldIn(name)),
+        msg: notYours(name === 'expand' ? input : fieldIn(isNaming(name) ? input : name)),
         input,
       }),
     )
-  if (issues.length > 0) throw reject(issues)
+  if (issues.length > 0) throw isImport ? bodyInvalid(issues) : parametersInvalid(issues)
 }
 
 /** Reads bodies of a caller from whom some fields are hidden. */

@@ -470,7 +470,8 @@ const batch = (registry: Registry, operations: readonly Operation[]): BatchOpera
       tags: ['System'],
       summary: 'Make several writes',
       description:
-        'Creates, changes and deletes rows of any resources, in order and all or none. A later operation sees the earlier ones. Requires the write token.',
+        'Creates, changes and deletes rows of any resources, in order and all or none. A later operation sees the earlier ones. ' +
+        (hasAccess(registry) ? 'Each needs its own right.' : 'Requires the write token.'),
       security: [hasAccess(registry) ? { caller: [] } : { writeToken: [] }],
       request: {
         headers: requestHeaders.create,

@@ -1,5 +1,5 @@
 /** The rules for the fields of a descriptor beyond their syntax: names, references, and options that contradict each other. */
-import { accessNames, rulesOf } from './access.js'
+import { accessNames, isClaim, rulesOf } from './access.js'
 import { now, today } from './clock.js'
 import type { Descriptor, Rule } from './define.js'
 import { type FieldSpec, type Options, tones } from './fields.js'
@@ -196,14 +196,32 @@ const tryRule = ({ fields: own, holds }: Rule, fields: Descriptor['fields'], rep
   }
 }
 
+const isWord = (value: unknown): boolean => typeof value === 'string' && value !== '' && value.trim() === value
+
+const isAccessRule = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isClaim(value)) return isWord(value)
+  const claims = Object.values(value)
+  return claims.length > 0 && claims.every((one) => isClaim(one) && isWord(one.name))
+}
+
 /** Rules that name what the resource does not have, or that contradict each other. */
 const checkAccess = ({ access, fields, create, update, delete: remove }: Descriptor, report: Report): void => {
   if (!access) return
   const has = { read: true, create, update: update !== undefined && update !== false, delete: remove === true }
-  for (const name of accessNames) {
+  for (const name of Object.keys(access) as (keyof typeof access)[]) {
     if (access[name] === undefined) continue
     const rules = rulesOf(access[name])
     const refuse = (message: string) => report(`${name} ${message}`, 'access', name)
+    if (!accessNames.includes(name)) {
+      refuse(`is no operation${didYouMean(name, accessNames)}`)
+      continue
+    }
+    if (rules.length === 0 || !rules.every(isAccessRule)) {
+      refuse(
+        `is ${formatValue(access[name])}, but it must be a role, an object such as { owner_id: claim('id') }, or a list of these`,
+      )
+      continue
+    }
     if (!has[name]) refuse(`is not possible; write ${name}: true in the descriptor too, or remove the rule`)
     if (rules.includes('public') && name !== 'read') refuse('cannot be public; name a role, or write signed-in')
     if (rules.includes('public') && rules.length > 1)

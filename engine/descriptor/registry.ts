@@ -114,10 +114,11 @@ export const filterFields = (resource: Resource): Field[] => resource.fields.fil
 export const orderedFields = (resource: Resource): Field[] =>
   resource.fields.filter((field) => field.sort || field.range)
 
-export const searchedFields = (resource: Resource): Field[] =>
-  resource.fields.filter(
-    (field) => kindOf(field.kind).isText && !field.redacted && !field.readBy && field.name !== 'id',
-  )
+/** The fields with texts that somebody may read, which may be long. */
+export const textFields = (resource: Resource): Field[] =>
+  resource.fields.filter((field) => kindOf(field.kind).isText && !field.redacted && field.name !== 'id')
+
+export const searchedFields = (resource: Resource): Field[] => textFields(resource).filter(({ readBy }) => !readBy)
 
 export const isMandatory = (field: Field): boolean => field.required && field.default === undefined
 

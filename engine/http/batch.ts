@@ -5,11 +5,11 @@ import { keyReused } from '../contract/headers.js'
 import { bodyIssue } from '../contract/issues.js'
 import type { BatchOperation } from '../contract/operations.js'
 import { importLimit } from '../contract/rowBody.js'
-import { isGuarded, type Rights, seesAll } from '../descriptor/access.js'
+import { isAllowed, isGuarded, type Rights, seesAll } from '../descriptor/access.js'
 import type { Resource, RowId } from '../descriptor/registry.js'
 import { inTurns } from '../process/batchPerTick.js'
 import { Unavailable } from '../storage/storage.js'
-import { batchPlanner, Invalid, type Planned } from './batchPlan.js'
+import { accessNames, batchPlanner, Invalid, type Planned } from './batchPlan.js'
 import { idempotencyKeyOf, readText } from './body.js'
 import type { Handler, Service } from './handlers.js'
 import { sendStored, storedRow } from './stored.js'
@@ -86,6 +86,13 @@ export const batch = ({ storage, registry, callers }: Service, { writers }: Batc
     if (idempotencyKey && (!managed || sent.some(isExisting))) throw errors.keysNotSupported()
     // A retry has the outcome of the first request, whatever the rows are now.
     const isRetry = idempotencyKey && managed && (await storage.table(managed).hasKey(idempotencyKey.key))
+    for (const [n, { method, path }] of isRetry ? sent.entries() : []) {
+      const resource = resourceAt(path)
+      if (resource && !isAllowed(rights.of(resource)[accessNames[method]]))
+        asOperation(n, () => {
+          throw errors.forbidden()
+        })
+    }
     const plan = batchPlanner(storage, rights, writers, isRetry ? [] : sent)
     const found = new Map<number, Buffer>()
     for (let left = maxAttempts; left > 0; left--) {

@@ -23,7 +23,8 @@ import type { Storage } from '../storage/storage.js'
 import { rowTag, type Write } from '../storage/write.js'
 import { tagsAllowedBy } from './conditional.js'
 
-const accessNames = { POST: 'create', PATCH: 'update', DELETE: 'delete' } as const
+/** The right that each method needs. */
+export const accessNames = { POST: 'create', PATCH: 'update', DELETE: 'delete' } as const
 
 /** Stands for an integer id that is not assigned yet: as large as no row's, and another one for each operation. */
 const placeholderFrom = 2 ** 52
@@ -147,12 +148,12 @@ export const batchPlanner = (
     if (shape.length > 0) throw new Invalid(shape.map((issue) => ({ ...issue, loc: issue.loc.slice(1) })))
     const { writer, segment } = target(path)
     const { resource } = writer
-    if (!isAllowed(rights.of(resource)[accessNames[method]])) throw errors.forbidden()
     const allowed = batchMethods.filter((one) => (one === 'POST') === (segment === undefined) && writer[one])
     if (!allowed.includes(method)) {
       const msg = `${method} is not possible at ${path}${allowed.length > 0 ? `; use ${allowed.join(' or ')}` : ''}.`
       throw new Invalid([{ type: 'enum', loc: ['method'], msg, ctx: { expected: allowed } }])
     }
+    if (!isAllowed(rights.of(resource)[accessNames[method]])) throw errors.forbidden()
     if (as !== undefined && made.names.has(as))
       throw new Invalid([
         { type: 'unique', loc: ['as'], msg: `An earlier operation has "as": ${JSON.stringify(as)} too.` },

@@ -128,6 +128,7 @@ export const resourceGuard = (service: Service, resource: Resource) => {
     },
     /** The permit of a write. */
     write(ctx: AppContext, ...names: readonly AccessName[]): Found<Permit> {
+      ctx.state.isPrivate = !isOpen
       if (!callers.isConfigured) throw errors.writesDisabled()
       return then(callers.required(ctx, 'write'), (permit) => {
         const own = permit.rights.of(resource)

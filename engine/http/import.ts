@@ -60,7 +60,7 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
     const { match, ignore, dryRun } = parseQuery(ctx.querystring)
     const { hidden, update } = rights.of(resource)
     if (match !== undefined && !isAllowed(update)) throw errors.forbidden()
-    forbiddenParameters(registry, resource, rights, ctx.querystring, errors.bodyInvalid)
+    forbiddenParameters(registry, resource, rights, ctx.querystring, true)
     const table = storage.table(resource, [], rights)
     const { type, bytes } = await readBytes(ctx, importTypes, importLimit)
     const names = { allowed: importedFields(resource, match, hidden), ignored: new Set(ignore) }
@@ -80,15 +80,21 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
     // A retry has the outcome of the first request, whatever the rows are now.
     const isRetry = idempotencyKey !== undefined && (await table.hasKey(idempotencyKey.key))
     const created = createdIds(resource, sent)
+    let before = ''
     for (let left = maxAttempts; left > 0; left--) {
       const issues = issueList(keyIssues)
       const rows = isRetry ? [] : await importChecker(registry, table, readers, match)(sent, issues)
       const mode = issues.total > 0 ? 'check' : dryRun ? 'dryRun' : 'store'
       const outcome = await table.import({ rows, mode, created, idempotencyKey })
       // A row that is matched has been created meanwhile: now it is changed.
-      const isMatchedNow =
-        'conflicts' in outcome &&
-        outcome.conflicts.some((one) => 'field' in one && one.field === match && rows[one.row]?.kind === 'insert')
+      const matched =
+        'conflicts' in outcome
+          ? outcome.conflicts.filter((one) => 'field' in one && one.field === match && rows[one.row]?.kind === 'insert')
+          : []
+      const found = matched.map(({ row }) => row).join()
+      // If the same rows are found again, the caller may not read them.
+      const isMatchedNow = matched.length > 0 && found !== before
+      before = found
       if ('isStale' in outcome || (isMatchedNow && issues.total === 0 && left > 1)) continue
       return sendStored(ctx, dryRun ? 200 : 201, await finished(table, outcome, sent, rows, issues))
     }

@@ -174,9 +174,12 @@ export const importChecker = (
     )
   }
 
-  const created = ({ body, source }: SentRow): Checked => {
+  const preset = resource.fields.filter(({ references, default: value, managed }) => references && (value ?? managed))
+  const created = ({ body, source, empty }: SentRow): Checked => {
     const { values, issues } = readCreate(body, source)
-    return { row: { kind: 'insert', values }, final: values, issues }
+    const isSent = (name: string) => Object.hasOwn(body, name) && !empty.includes(name)
+    const unsent = preset.map(({ name }) => name).filter((name) => !isSent(name))
+    return { row: { kind: 'insert', values, unsent }, final: values, issues }
   }
 
   const changed = (

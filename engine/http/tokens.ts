@@ -100,10 +100,11 @@ export const tokenVerifier = (
   return async (token: string): Promise<Identity | undefined> => {
     try {
       const { payload } = await jwtVerify(token, key as JWTVerifyGetKey, options)
-      const name = String(payload.sub ?? '')
+      const { iss, sub, exp: _, nbf: __, iat: ___, jti: ____, ...others } = payload
       return {
-        name,
-        owner: `token ${payload.iss ?? ''} ${name}`,
+        name: String(sub ?? ''),
+        // Without a subject, callers differ by their other claims.
+        owner: `token ${JSON.stringify([iss, sub ?? others])}`,
         roles: rolesIn(payload, rolesClaim),
         claims: payload,
         expires: ((payload.exp as number) + clockTolerance) * 1_000,

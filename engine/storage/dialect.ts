@@ -100,8 +100,8 @@ export interface Source extends Accelerators {
   /** The text of a row that is searched, and about how many bytes the row has. */
   readonly text: Knex.Raw
   readonly size: string
-  /** The rows of it that a caller may read, if not all; `from` has no others, and a list may find them by their index. */
-  readonly rowRule?: RowCondition
+  /** The rows of it that a caller may read, if not all, and what follows FROM for all; `from` has no others, and a list may find them by their index. */
+  readonly rowRule?: RowCondition & { readonly of: string }
   /** A condition that ends a read which takes too long, where the database does not do so itself. */
   readonly inTime?: string
   /** What is bound for an id that is a text; null if the column cannot have it. By default the id itself. */

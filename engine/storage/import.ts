@@ -13,6 +13,7 @@ import {
   type Forbidden,
   findReplay,
   forbidden,
+  hidesRows,
   type IdempotencyKey,
   type KeyStatements,
   type Refused,
@@ -24,7 +25,8 @@ import {
 
 /** A row as it is to be: a new one, the changes of the row with an id as it was read, or one that stays as it is. */
 export type ImportedRow =
-  | { readonly kind: 'insert'; readonly values: RowValues }
+  /** `unsent` are the references that the client left to their defaults. */
+  | { readonly kind: 'insert'; readonly values: RowValues; readonly unsent?: readonly string[] }
   | {
       readonly kind: 'update'
       readonly id: RowId
@@ -73,7 +75,7 @@ export interface ImportPlan {
   readonly groups: readonly {
     readonly isInsert: boolean
     readonly rows: number
-    readonly conflicts: Query
+    readonly conflicts: readonly Query[]
     readonly change: Query
   }[]
   /** Counts the rows with `$ids`, of a table that may be a view, or has rows that the caller may not read; and the ids of rows that are changed. */
@@ -112,10 +114,10 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
     if (rows.length < Object.keys(tags).length || !rows.every(isSame)) return { isStale: true }
   }
   const { changed, allowed } = plan
-  if (!(yield* findsAll(allowed?.update, changed))) return forbidden
+  if (!(yield* findsAll(allowed?.update, Object.keys(tags)))) return forbidden
   const conflicts: RowConflict[] = [...plan.refused]
-  for (const group of groups)
-    for (const [row, found] of yield group.conflicts)
+  for (const query of groups.flatMap((group) => group.conflicts))
+    for (const [row, found] of yield query)
       for (const conflict of parseConflicts(found))
         if (conflict.type !== 'reference' || !plan.expected.has(`${row} ${conflict.field}`))
           conflicts.push({ ...conflict, row: Number(row) })
@@ -198,9 +200,15 @@ export const importPlanner = (
   }
   const place = dialect.element(0, 'integer')
   /** The places of rows that have conflicts, and these as JSON. */
-  const conflictsOf = (names: readonly string[], changed: readonly string[] | 'all') => {
+  const conflictsOf = (
+    names: readonly string[],
+    changed: readonly string[] | 'all',
+    unsent: readonly string[] = [],
+  ) => {
+    const referenced = (path: string, field: string) =>
+      restriction && !unsent.includes(field) ? restriction.sources(path) : sources(path)
     const toId = (target: Source, id: Knex.Raw) => (target.idOf ? knex.raw(target.idOf(`cast(${id} as text)`)) : id)
-    const query = conflictsQuery(dialect, registry, sources, source, changed, cells(names).given, toId)
+    const query = conflictsQuery(dialect, registry, referenced, source, changed, cells(names).given, toId)
     return compile(sql`select n, conflicts from (select ${place} as n, (${query as unknown as Knex.Raw}) as conflicts
       from ${elements} as _e) as _c where conflicts <> ''`)
   }
@@ -208,9 +216,9 @@ export const importPlanner = (
   const inserted = resource.fields.filter(({ managed }) => managed !== true).map(({ name }) => name)
   const ownReferences = resource.fields.filter(({ references }) => references === resource.path)
   const once = buildOnce<{ conflicts: Statement; change: Statement }>()
-  const insert = () =>
-    once('insert', () => ({
-      conflicts: conflictsOf(inserted, 'all'),
+  const insert = (unsent: readonly string[] = []) =>
+    once(`insert ${unsent}`, () => ({
+      conflicts: conflictsOf(inserted, 'all', unsent),
       change: compile(sql`insert into ${table} (${inserted.map(column).join(', ')})
         select ${sql.join(inserted.map(cells(inserted).written), ', ')} from ${elements} as _e order by ${place}
         returning ${column('id')}`),
@@ -252,7 +260,9 @@ export const importPlanner = (
     const refused: RowConflict[] = []
     const counts = { insert: 0, update: 0, keep: 0 }
     const tags: Record<RowId, string> = {}
-    const groups = new Map<string, { isInsert: boolean; statements: ReturnType<typeof insert>; rows: string[] }>()
+    type Part = { readonly statements: ReturnType<typeof insert>; readonly rows: string[] }
+    type Group = Part & { readonly isInsert: boolean; readonly checked: Map<string, Part> }
+    const groups = new Map<string, Group>()
     for (const [n, row] of rows.entries()) {
       await pause()
       counts[row.kind]++
@@ -263,15 +273,21 @@ export const importPlanner = (
       const values: RowValues = isInsert ? row.values : { ...row.values, ...row.stamps }
       // Bounded, because a database parses all rows of a statement at once.
       const key = `${Math.floor(n / maxStatementRows)} ${isInsert ? '' : `${changed} ${stamps}`}`
-      const group = groups.get(key) ?? { isInsert, statements: isInsert ? insert() : update(changed, stamps), rows: [] }
       for (const { name } of ownReferences) {
         const id = values[name]
         if (typeof id === 'string' && created.has(id)) expected.add(`${n} ${name}`)
       }
       const rounded = source.findRounded?.(values)
       if (rounded) refused.push({ ...rounded, row: n })
+      const unsent: readonly string[] = (isInsert && restriction && row.unsent) || []
+      const statements = isInsert ? insert(unsent) : update(changed, stamps)
+      const group: Group = groups.get(key) ?? { isInsert, statements, rows: [], checked: new Map() }
+      const part: Part = group.checked.get(`${unsent}`) ?? { statements, rows: [] }
       const fields = [...changed, ...stamps].map((name) => bound(name, values[name]))
-      group.rows.push(jsonList([n, ...(isInsert ? [] : [boundId(row.id)]), ...fields]))
+      const json = jsonList([n, ...(isInsert ? [] : [boundId(row.id)]), ...fields])
+      group.rows.push(json)
+      part.rows.push(json)
+      group.checked.set(`${unsent}`, part)
       groups.set(key, group)
     }
     const key = given && keys && mode === 'store' && { given, statements: keys }
@@ -288,16 +304,19 @@ export const importPlanner = (
         const { id = null } = row.values
         return id === null ? null : JSON.stringify(id)
       }),
-      groups: [...groups.values()].map(({ isInsert, statements, rows: all }) => {
-        const values = { ...scope, $rows: `[${all.join(',')}]` }
-        const { conflicts, change } = statements
-        const queries = { conflicts: { statement: conflicts, values }, change: { statement: change, values } }
-        return { isInsert, rows: all.length, ...queries }
+      groups: [...groups.values()].map(({ isInsert, statements, rows: all, checked }) => {
+        const given = (some: readonly string[]) => ({ ...scope, $rows: `[${some.join(',')}]` })
+        const values = given(all)
+        const conflicts = [...checked.values()].map((part) => ({
+          statement: part.statements.conflicts,
+          values: checked.size === 1 ? values : given(part.rows),
+        }))
+        return { isInsert, rows: all.length, conflicts, change: { statement: statements.change, values } }
       }),
       changed: rows.flatMap((row) => (row.kind === 'update' ? [row.id] : [])),
       ...((resource.existing || restriction) && { visible: { statement: countIn(readable), values: scope } }),
       ...(restriction && {
-        isRestricted: true,
+        isRestricted: hidesRows(restriction),
         allowed: { insert: allowed('insert', scope), update: allowed('update', scope) },
       }),
       ...(Object.keys(tags).length > 0 && {

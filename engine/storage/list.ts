@@ -52,12 +52,16 @@ const storable = (condition: Condition): Condition | undefined => {
   return { ...condition, value: clampedInteger(value) }
 }
 
-/** Plans a read; `isIndexed` says whether the search index can find a text. */
-export const planRead = ({ where: given, search, order }: Selection, isIndexed: (text: string) => boolean): Plan => {
+/** Plans a read; `isIndexed` says whether the search index can find a text, `hasRule` whether a rule of the caller is one more filter. */
+export const planRead = (
+  { where: given, search, order }: Selection,
+  isIndexed: (text: string) => boolean,
+  hasRule = false,
+): Plan => {
   const where = given.flatMap((condition) => storable(condition) ?? [])
   const strategy = (): Plan['strategy'] => {
     if (isUnstorable(search) || where.length < given.length) return 'nothing'
-    if (search === '') return where.length === 0 ? 'all' : 'filter'
+    if (search === '') return where.length === 0 && !hasRule ? 'all' : 'filter'
     return isIndexed(search) ? 'search' : 'scan'
   }
   return { where, search, order, strategy: strategy() }
@@ -123,7 +127,9 @@ const orderBy = ({ field, descending }: Order, key: string): string => {
 /** The statements that read one table; those that depend on a request are built on first use. */
 export const readStatements = (dialect: Dialect, source: Source) => {
   const { knex, isAmong } = dialect
-  const { resource, json, from, byId, state } = source
+  const { resource, json, from, byId, state, rowRule } = source
+  /** What conditions are tested on, the rule of a caller among them. */
+  const tested = rowRule?.of ?? from
   const sql = sqlTag(knex)
   const named = (name: string, type?: string) => parameter(knex, name, type)
   const integer = (name: string) => named(name, 'bigint')
@@ -155,16 +161,16 @@ export const readStatements = (dialect: Dialect, source: Source) => {
         },
       })
     }
-    const { rowRule } = source
-    if (rowRule)
-      found.set('', {
-        field: rowRule.field ?? '',
-        places: [where.length],
-        isRange: false,
-        isEqual: rowRule.field !== undefined,
-        sql: (isIndexed) => sql`${rowRule.sql(isIndexed)}`,
-      })
-    return [...found.values()]
+    if (!rowRule) return [...found.values()]
+    const rule: Test = {
+      field: rowRule.field ?? '',
+      places: [where.length],
+      isRange: false,
+      isEqual: rowRule.field !== undefined,
+      sql: (isIndexed) => sql`${rowRule.sql(isIndexed)}`,
+    }
+    // First, because the rows of a caller are usually the fewest.
+    return [rule, ...found.values()]
   }
 
   const isDriver = ({ places }: Test, driver: Driver): boolean =>
@@ -188,7 +194,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const where = conditions.length > 0 ? sql` where ${sql.join(conditions, ' and ')}` : ''
     const text = isSearch ? sql`, ${source.text} as _text` : ''
     const selected = Object.entries(columns).map(([name, value]) => `${value} as ${quoted(name)}`)
-    const rows = sql`select ${selected.join(', ')}${text} from ${from} as _t${where}${order}`
+    const rows = sql`select ${selected.join(', ')}${text} from ${tested} as _t${where}${order}`
     if (!isSearch) return rows
     const names = Object.keys(columns).map(quoted).join(', ')
     return sql`select ${names} from (${rows} ${dialect.fence}) as _t where ${dialect.contains(dialect.isLongSearch(plan.search))}`
@@ -395,7 +401,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
         statement: once(
           `probe ${planKey({ ...plan, search: '', order: { field: 'id', descending: false } })} ${test.places}`,
           () =>
-            sql`select count(*) from (select 1 from ${from} as _t where ${test.sql(true)} limit ${String(maxProbed)}) as _t`,
+            sql`select count(*) from (select 1 from ${tested} as _t where ${test.sql(true)} limit ${String(maxProbed)}) as _t`,
         ),
       }))
     },

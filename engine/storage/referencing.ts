@@ -11,7 +11,7 @@ import {
   referencesTo,
 } from '../descriptor/registry.js'
 import { compile, parameter, type Statement, sqlTag } from './bindings.js'
-import type { Dialect, Source } from './dialect.js'
+import type { Dialect } from './dialect.js'
 import { boundValue, escapedName, findField, quoted } from './schema.js'
 import type { Referencing } from './write.js'
 
@@ -53,7 +53,7 @@ export const referrersTo = (
   registry: Registry,
   resource: Resource,
   writeSql: WriteSql,
-  seen: (resource: Resource) => Source | undefined = () => undefined,
+  seen: (resource: Resource, field: string) => string | undefined = () => undefined,
 ): (() => Referrer[]) => {
   const sql = sqlTag(knex)
   const { path } = resource
@@ -72,7 +72,7 @@ export const referrersTo = (
     const where = `where ${column(field)} ${isIn}${others}`
     const stamps = resource.fields.filter(({ onUpdate }) => onUpdate).map(({ name }) => name)
     const stamped = stamps.map((name) => `, ${column(name)} = ${writeSql(resource, name)}`).join('')
-    const source = seen(resource)
+    const shown = seen(resource, field)
     const shownOthers = onDelete === 'cascade' ? '' : sql` and not (id ${knex.raw(isIn, [deleted])})`
     const clear = `update ${table} set ${column(field)} = null${stamped} ${where}`
     return {
@@ -82,9 +82,9 @@ export const referrersTo = (
       onDelete,
       find: statement(`select ${column('id')} from ${table} ${where} limit ${maxFound}`, ...given),
       count: statement(`select count(*) from ${table} ${where}`, ...given),
-      ...(source && {
+      ...(shown && {
         shown: compile(
-          sql`select count(*) from ${source.from} as _t where ${quoted(field)} ${knex.raw(isIn, [ids])}${shownOthers}`,
+          sql`select count(*) from ${shown} as _t where ${quoted(field)} ${knex.raw(isIn, [ids])}${shownOthers}`,
         ),
       }),
       ...(onDelete === 'cascade' && {

@@ -56,23 +56,23 @@ export const ruleValues = (dialect: Dialect, { resource, idOf }: Source, use: st
 export const rowsWithin = (from: string, condition: RowCondition): string =>
   `(select * from ${from} as _t where ${condition.sql(false)})`
 
-/** The table with the rows that a caller may read; `json` is a row as the caller sees it. */
+/** The table with the rows that a caller may read; `shown` is a row as the caller sees it. */
 export const restrictedSource = (
   dialect: Dialect,
   source: Source,
   { read }: Pick<ResourceRights, 'read'>,
-  json: string,
+  { json, size }: Pick<Source, 'json' | 'size'>,
 ): Source => {
   const { byId: _, state, json: whole, ...rest } = source
-  if (read === 'all') return { ...rest, json, whole, ...(state && { state }) }
+  if (read === 'all') return { ...rest, json, size, whole, ...(state && { state }) }
   const rowRule = rowCondition(dialect, source, 'read', read)
   return {
     ...rest,
     json,
+    size,
     whole,
     from: rowsWithin(source.from, rowRule),
-    rowRule,
-    ...(dialect.inTime && { inTime: dialect.inTime }),
+    rowRule: { ...rowRule, of: source.from },
     // The stored total counts the rows of others too.
     ...(state && { state: `select version, cast(null as integer) as total from (${state}) as _whole` }),
   }

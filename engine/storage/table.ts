@@ -6,6 +6,7 @@ import {
   defaultListQuery,
   type ListQuery,
   type Position,
+  type Selection,
   selectionKey,
 } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
@@ -80,6 +81,7 @@ export const resourceTable = (
     .slice(0, isPrivate ? 32 : 8)
   const share = singleFlight<Page>()
   const isIndexed = (text: string) => source.candidates?.(text) !== undefined
+  const planOf = (selection: Selection) => planRead(selection, isIndexed, source.rowRule !== undefined)
   const column = (name: string) => dialect.columnOf(findField(resource, name))
   const bound = (name: string, value: unknown) => boundValue(column(name), value)
   const { kind: idKind } = idField(resource)
@@ -117,7 +119,8 @@ export const resourceTable = (
     ...(plan.search && {
       search: { text: plan.search, isIndexed: plan.strategy === 'search' && typeof driver !== 'number' },
     }),
-    values: `${selectionKey(plan)} ${skip}`,
+    // The rows of one caller may be few, and those of another many.
+    values: `${isPrivate ? shape : ''}${selectionKey(plan)} ${skip}`,
     isScan: plan.strategy === 'scan',
   })
 
@@ -228,7 +231,7 @@ export const resourceTable = (
       const key = `${shape}${path}?${listKey(query)}`
       const entry = await cached('list', key)
       if (entry) return shown(entry)
-      const plan = planRead(query, isIndexed)
+      const plan = planOf(query)
       const { strategy, where } = plan
       if (strategy === 'nothing') return shown(versioned(await version(), emptyPage(query.page)))
       const filters = where.map(({ field }) => field)
@@ -243,7 +246,7 @@ export const resourceTable = (
       return shown(page)
     },
     async *stream(selection, caller, format) {
-      const plan = planRead(selection, isIndexed)
+      const plan = planOf(selection)
       if (plan.strategy === 'nothing') return
       const driver = await chooseDriver(plan)
       let after: Position | undefined
@@ -266,7 +269,7 @@ export const resourceTable = (
       const key = `${shape}${path}&${limit}&${maxRows ?? ''}&${summaryKey(query)}&${selectionKey(selection)}`
       const entry = await cached('summary', key)
       if (entry) return shown(entry)
-      const plan = planRead(selection, isIndexed)
+      const plan = planOf(selection)
       const { strategy } = plan
       const body = (rows: readonly (readonly Cell[])[]) => summaryBody(dialect, resource, query, rows)
       if (strategy === 'nothing') return shown(versioned(await version(), body([])))

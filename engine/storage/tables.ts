@@ -7,7 +7,7 @@ import {
   type Rows,
   seesAll,
 } from '../descriptor/access.js'
-import { idField, type Registry, type Resource } from '../descriptor/registry.js'
+import { type Field, idField, type Registry, type Resource } from '../descriptor/registry.js'
 import type { BatchOutcome, WriteBatch } from './batch.js'
 import { buildOnce, compile, jsonList, parameter, sqlTag } from './bindings.js'
 import { changedTables, type TableChecks } from './changedTables.js'
@@ -27,8 +27,8 @@ import { type Restriction, type Write, type WriteOptions, writePlanner } from '.
 interface Database {
   readonly dialect: Dialect
   source(resource: Resource): Source
-  /** A row as JSON. */
-  json(resource: Resource): string
+  /** A row with some fields as JSON, and about how many bytes it has. */
+  shown(resource: Resource, fields: readonly Field[]): Pick<Source, 'json' | 'size'>
   runner(resource: Resource): Runner
   writeOptions(resource: Resource): Omit<WriteOptions, 'read'>
   readonly checks: TableChecks
@@ -107,12 +107,7 @@ export const resourceTables = (registry: Registry, database: Database) => {
     const fields = resource.fields.map((field) =>
       own.hidden.includes(field.name) ? { ...field, redacted: true as const } : field,
     )
-    return restrictedSource(
-      dialect,
-      source,
-      own,
-      own.hidden.length > 0 ? database.json({ ...resource, fields }) : source.json,
-    )
+    return restrictedSource(dialect, source, own, own.hidden.length > 0 ? database.shown(resource, fields) : source)
   }
   const targetOf = (resource: Resource, reference: string): Resource =>
     resourceAt(registry, String(findField(resource, reference).references))
@@ -164,6 +159,11 @@ export const resourceTables = (registry: Registry, database: Database) => {
         seen,
         isBlind,
         sources: seenAt,
+        shown: (other, field) => {
+          const { read, hidden } = rights.of(other)
+          if (hidden.includes(field)) return `(select * from ${sourceAt(other.path).from} as _t where 1 = 0)`
+          return read === 'all' ? undefined : seenAt(other.path).from
+        },
         rows: Object.fromEntries(
           Object.entries(writeKinds).map(([use, kind]) => [
             kind,
@@ -176,12 +176,12 @@ export const resourceTables = (registry: Registry, database: Database) => {
       const onlyId = compile(
         sqlTag(
           dialect.knex,
-        )`select null, ${dialect.bytes(database.json({ ...resource, fields: [id] }))} from ${source.from} as _t
+        )`select null, ${dialect.bytes(database.shown(resource, [id]).json)} from ${source.from} as _t
           where id = ${parameter(dialect.knex, 'id', dialect.typeOf(id))}`,
       )
       const read = isBlind ? onlyId : readStatements(dialect, seen).row
       const writes = writePlanner(dialect, registry, source, sourceAt, { read, ...options, restriction })
-      const planImport = importPlanner(dialect, registry, source, seenAt, writes.keys, restriction)
+      const planImport = importPlanner(dialect, registry, source, sourceAt, writes.keys, restriction)
       return { writes, planImport }
     })
 

@@ -1,6 +1,6 @@
 /** Tables that the service serves as they are: existing ones, and all where it creates nothing but tables, keys and indexes. */
 import { isInteger } from '../descriptor/ids.js'
-import { type Field, idField, type Resource, type RowId, searchedFields } from '../descriptor/registry.js'
+import { type Field, idField, type Resource, type RowId, searchedFields, textFields } from '../descriptor/registry.js'
 import type { ColumnSql, Source } from './dialect.js'
 import type { CatalogueTable } from './migration/catalogue.js'
 import { escapedName, quoted } from './schema.js'
@@ -13,11 +13,15 @@ export const joinedText = (resource: Resource): string => {
 
 /** About how many bytes a row has: those of its texts, whose lengths a database knows without reading them, and of its JSON. */
 export const textSize = (resource: Resource): string =>
-  [
-    '0',
-    ...searchedFields(resource).map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`),
-    ...jsonSizes(resource),
-  ].join(' + ')
+  ['0', ...searchedFields(resource).map(textBytes), ...hiddenSizes(resource), ...jsonSizes(resource)].join(' + ')
+
+const textBytes = ({ name }: Field): string => `coalesce(octet_length(${quoted(name)}), 0)`
+
+/** The sizes of texts that are not searched, because not everybody may read them. */
+export const hiddenSizes = (resource: Resource): string[] =>
+  textFields(resource)
+    .filter(({ readBy }) => readBy)
+    .map(textBytes)
 
 export const jsonSizes = ({ fields }: Resource): string[] =>
   fields

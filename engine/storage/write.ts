@@ -1,7 +1,7 @@
 /** A change of one row: as data, as statements, and as the steps that make it, the same for every kind of write and every database. */
 import { createHash } from 'node:crypto'
 import type { OnDelete } from '../descriptor/fields.js'
-import { idField, type Registry, type RowId, type RowValues } from '../descriptor/registry.js'
+import { idField, type Registry, type Resource, type RowId, type RowValues } from '../descriptor/registry.js'
 import { buildOnce, compile, parameter, type Statement, sqlTag, toBuffer } from './bindings.js'
 import { conflictsQuery, parseConflicts } from './conflicts.js'
 import type { Cell, Dialect, RowCondition, Source, Values } from './dialect.js'
@@ -237,7 +237,12 @@ export interface Restriction {
   readonly isBlind: boolean
   readonly rows: Readonly<Partial<Record<Write['kind'], RowCondition | undefined>>>
   readonly sources: (path: string) => Source
+  /** The rows that it may see a reference of; undefined if all. */
+  readonly shown: (resource: Resource, field: string) => string | undefined
 }
+
+/** Whether a row that was written may be one that the caller does not see; otherwise it is none of a view. */
+export const hidesRows = ({ seen, isBlind }: Restriction): boolean => seen.rowRule !== undefined && !isBlind
 
 export interface WriteOptions {
   readonly keys?: KeyStatements | undefined
@@ -299,8 +304,7 @@ export const writePlanner = (
     registry,
     resource,
     (target, field) => sources(target.path).write(field),
-    restriction &&
-      (({ path: other }) => (restriction.sources(other) === sources(other) ? undefined : restriction.sources(other))),
+    restriction?.shown,
   )
   const onceAllowed = buildOnce<Statement>()
   const allowed = (kind: Write['kind'], values: Values): Query | undefined => {
@@ -365,7 +369,7 @@ export const writePlanner = (
         kind,
         path,
         read: { statement: read, values: scope },
-        ...(restriction && { isRestricted: true, allowed: allowed(kind, scope) }),
+        ...(restriction && { isRestricted: hidesRows(restriction), allowed: allowed(kind, scope) }),
         ...(key && { key }),
         ...(refused && { refused }),
       }
@@ -385,7 +389,11 @@ export const writePlanner = (
           ...common,
           id,
           ifMatch,
-          current: { statement: isDeleteLocked || ifMatch ? locked : unlocked, values: { ...scope, id } },
+          // What its rules were asked for must still be so.
+          current: {
+            statement: isDeleteLocked || ifMatch || restriction ? locked : unlocked,
+            values: { ...scope, id },
+          },
           referrers: referrers(),
           scope,
           change: { statement: remove, values: { id } },

@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { demoIds, verifyRows } from '../../engine/descriptor/demo.js'
-import { boolean, date, defineResource, integer, now, number, text } from '../../engine/descriptor/index.js'
+import { boolean, claim, date, defineResource, integer, now, number, text } from '../../engine/descriptor/index.js'
 import { didYouMean, nearest } from '../../engine/descriptor/nearest.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { type FileError, reportIn } from '../../engine/descriptor/registryError.js'
@@ -273,6 +273,35 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     'steps without updates',
     withFields({ a: text({ oneOf: ['x', 'y'], next: { x: ['y'] } }) }),
     'field "a": next needs update, because only updates make steps',
+  ],
+  [
+    'access',
+    withFields(
+      { secret: text({ readBy: ['hr'], filter: true }), owner: text({ filter: true }) },
+      {
+        access: {
+          read: [{ titel: claim('a') }, { title: claim('a') }, { secret: claim('a') }],
+          create: 'public',
+          update: { owner: claim('') },
+          delete: 'hr',
+          deleet: 'hr',
+        },
+        update: true,
+      },
+    ),
+    'access: read names the unknown field "titel". Did you mean "title"?',
+    'access: read names "title", which needs filter: true',
+    'access: read names "secret", which has readBy: its value would show in the rows',
+    'access: create cannot be public; name a role, or write signed-in',
+    `access: update is {"owner":{"name":""}}, but it must be a role, an object such as { owner_id: claim('id') }, or a list of these`,
+    'access: delete is not possible; write delete: true in the descriptor too, or remove the rule',
+    'access: deleet is no operation. Did you mean "delete"?',
+  ],
+  [
+    'access without rules, and with a word that no caller has',
+    { ...valid, access: { read: [], create: ' hr' } },
+    `access: read is [], but it must be a role, an object such as { owner_id: claim('id') }, or a list of these`,
+    `access: create is " hr", but it must be a role, an object such as { owner_id: claim('id') }, or a list of these`,
   ],
   ['an empty label', withFields({ title: text() }, { label: [] }), 'label is an empty list; name fields, or remove it'],
   [

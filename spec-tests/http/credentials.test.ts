@@ -85,6 +85,15 @@ test('tokens with a shared secret: only right ones count', async () => {
   assert.equal((await verify(sign({ ...good, roles: 'hr boss' })))?.roles, ['hr', 'boss'])
   assert.equal((await verify(sign({ ...good, roles: [1, 'x', null] })))?.roles, ['x'])
   assert.ok(await verify(sign({ ...good, aud: ['other', audience] })))
+  const owners = [
+    good,
+    { ...good, sub: 'bo' },
+    { ...good, sub: undefined },
+    { ...good, sub: undefined, client_id: 'c' },
+  ]
+  const ownersFound = await Promise.all(owners.map(async (claims) => (await verify(sign(claims)))?.owner))
+  assert.is(new Set(ownersFound).size, 4, 'idempotency keys belong to one caller')
+  assert.is((await verify(sign({ ...good, sub: undefined, iat: 1, jti: 'x' })))?.owner, ownersFound[2])
   const now = Math.floor(Date.now() / 1_000)
   assert.ok(await verify(sign({ ...good, exp: now - 30 })), 'within the tolerance')
   assert.ok(await verify(sign({ ...good, nbf: now + 30 })), 'within the tolerance')

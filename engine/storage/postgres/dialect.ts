@@ -4,7 +4,7 @@ import { fold } from '../caseFold.js'
 import type { ColumnSql, Dialect, Source } from '../dialect.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
 import { escapedName, quoted } from '../schema.js'
-import { idTypeIn, isIntegerType, joinedText, jsonSizes, unmanagedColumns } from '../unmanaged.js'
+import { hiddenSizes, idTypeIn, isIntegerType, joinedText, jsonSizes, unmanagedColumns } from '../unmanaged.js'
 import { plainType, withoutZone } from './catalogue.js'
 import { lettersFoldedTo, maxKeyBytes } from './functions.js'
 import { knex, named } from './prepared.js'
@@ -103,14 +103,17 @@ const idOf = (resource: Resource, table: CatalogueTable | undefined): Pick<Sourc
   return /^character/.test(type) ? { idOf: (reference) => `cast(${reference} as ${type})` } : {}
 }
 
+/** That of its text, which the server knows without reading it. */
+export const managedSize = (resource: Resource): string =>
+  [`coalesce(octet_length(${searchedColumn}), 0)`, ...hiddenSizes(resource), ...jsonSizes(resource)].join(' + ')
+
 export const managedSource = (index: SearchIndex, resource: Resource): Source => ({
   resource,
   json: rowJson(resource),
   from: quoted(resource.table),
   byId: (alias) => `${quoted(resource.table)} as ${alias}`,
   text: knex.raw(searchedColumn),
-  // That of its text, which the server knows without reading it.
-  size: [`coalesce(octet_length(${searchedColumn}), 0)`, ...jsonSizes(resource)].join(' + '),
+  size: managedSize(resource),
   write: () => '?',
   uniqueKey: (field, value) => indexKey(field, value),
   state: `select to_hex(state) as version, total from registry_state('${resource.table}')`,

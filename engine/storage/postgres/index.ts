@@ -8,10 +8,11 @@ import { ResponseCache } from '../responseCache.js'
 import { literal } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../tables.js'
+import { textSize } from '../unmanaged.js'
 import { withTimeout } from './attempts.js'
 import { columnType, isCompatible, kindOfType } from './catalogue.js'
 import { connectionsTo } from './connections.js'
-import { managedSource, postgresDialect, unmanagedSource } from './dialect.js'
+import { managedSize, managedSource, postgresDialect, unmanagedSource } from './dialect.js'
 import { knex, type Prepared, prepared } from './prepared.js'
 import { openReplicas } from './replicas.js'
 import { hasRight, writeRights } from './rights.js'
@@ -65,7 +66,10 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const { table, batch, planImport, counts, changed } = resourceTables(registry, {
     dialect,
     source: ({ path }) => sourceAt(path),
-    json: rowJson,
+    shown: (resource, fields) => ({
+      json: rowJson({ ...resource, fields }),
+      size: (isPlain(resource) ? textSize : managedSize)({ ...resource, fields }),
+    }),
     runner: (resource) =>
       isPlain(resource)
         ? unmanagedRunner(connections, reads, resource, options.pool)

@@ -2,7 +2,7 @@
 
 import { dateGlob } from '../../descriptor/kinds.js'
 import type { Field, Resource } from '../../descriptor/registry.js'
-import { idField, searchedFields } from '../../descriptor/registry.js'
+import { idField, textFields } from '../../descriptor/registry.js'
 import { compile, jsonList, parameter } from '../bindings.js'
 import { fold } from '../caseFold.js'
 import type { ColumnSql, Dialect, Source } from '../dialect.js'
@@ -132,7 +132,7 @@ export const unmanagedSource = (resource: Resource, table: CatalogueTable | unde
 /** The SQL that says whether a table has a row of so much text that a page of such rows takes long to read. */
 export const hasLongRowsSql = (resource: Resource): string => {
   // Without text the condition is constant, and SQLite cannot use the index.
-  if (searchedFields(resource).length === 0) return '0'
+  if (textFields(resource).length === 0) return '0'
   return `exists (select 1 from ${quoted(resource.table)} indexed by ${longRowsIndex(resource)} where ${isLong(resource)})`
 }
 

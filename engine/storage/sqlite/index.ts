@@ -8,6 +8,7 @@ import { runAtOnce } from '../referencing.js'
 import { ResponseCache } from '../responseCache.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../tables.js'
+import { textSize } from '../unmanaged.js'
 import { readCatalogue, tableChecks } from './catalogue.js'
 import { keyStatements, managedSource, sqliteDialect, unmanagedSource } from './dialect.js'
 import { fileIdentity, inMemory, isReadOnly, type OpenedFile, refuseMoved } from './file.js'
@@ -66,7 +67,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     dialect: sqliteDialect,
     source: (resource) =>
       resource.existing ? unmanagedSource(resource, readCatalogue(database, resource.table)) : managedSource(resource),
-    json: rowJson,
+    shown: (resource, fields) => ({ json: rowJson({ ...resource, fields }), size: textSize({ ...resource, fields }) }),
     runner: (resource) => runnerFor(connection, resource),
     writeOptions: (resource) => (resource.existing ? {} : { keys }),
     checks: tableChecks(database),

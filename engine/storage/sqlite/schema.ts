@@ -4,7 +4,14 @@
  */
 import { createHash } from 'node:crypto'
 import { type Column, columnIn, type KindSpec, servedValue } from '../../descriptor/kinds.js'
-import { type Field, idField, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
+import {
+  type Field,
+  idField,
+  type Registry,
+  type Resource,
+  searchedFields,
+  textFields,
+} from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
 import { recordTables } from '../migration/descriptorRecord.js'
 import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
@@ -119,13 +126,14 @@ const searchedColumns = (resource: Resource, of?: string): string[] =>
   searchedFields(resource).map(({ name }) => (of ? `${of}.${name}` : name))
 
 /** The searched text for the indexes, after a space: SQLite before 3.44, with which other programs may write, has no concat_ws(). */
-export const indexedText = (resource: Resource, of?: string): string => {
-  const columns = searchedColumns(resource, of)
-  return columns.length === 0 ? `''` : written(columns.map(() => `coalesce(' ' || ??, '')`).join(' || '), columns)
-}
+export const indexedText = (resource: Resource, of?: string): string => joined(searchedColumns(resource, of))
+
+const joined = (columns: readonly string[]): string =>
+  columns.length === 0 ? `''` : written(columns.map(() => `coalesce(' ' || ??, '')`).join(' || '), columns)
 
 /** Whether a row holds so much text that a page of such rows takes long to read. */
-export const isLong = (resource: Resource): string => `length(cast(${indexedText(resource)} as blob)) > ${longText}`
+export const isLong = (resource: Resource): string =>
+  `length(cast(${joined(textFields(resource).map(({ name }) => name))} as blob)) > ${longText}`
 
 /** The search index of a resource, and the triggers that maintain it, the row count and the version. */
 const countTriggers = (resource: Resource): DerivedObject[] => {
