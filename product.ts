@@ -26,5 +26,6 @@ const root = rootAbove(here)
 export const folders: Folders = {
   resources: join(here, 'resources'),
   sources: join(root, 'resources'),
+  operations: join(here, 'operations'),
   seeds: join(root, 'seeds'),
 }

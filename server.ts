@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { basePath, docsPath } from './engine/contract/service.js'
 import { loadRegistry } from './engine/descriptor/load.js'
+import { loadOperations } from './engine/descriptor/operationFiles.js'
 import type { Registry } from './engine/descriptor/registry.js'
 import { createApp } from './engine/http/app.js'
 import type { Credentials } from './engine/http/callers.js'
@@ -111,6 +112,7 @@ const openCredentials = ({
 
 /** Serves in this process until a signal stops it. */
 const serve = async (registry: Registry, settings: Settings): Promise<Started> => {
+  const operations = await loadOperations(folders.operations, registry)
   const logger = createLogger(settings.LOG_LEVEL)
   const trace: Trace | undefined = logger.isLevelEnabled('debug')
     ? (message, fields) => logger.debug({ id: currentRequest.getStore(), ...fields }, message)
@@ -124,7 +126,17 @@ const serve = async (registry: Registry, settings: Settings): Promise<Started> =
   let isStopping = false
   const isStopped = () => isStopping
   const access = { token, credentials, sessionSecret }
-  const service = { product, registry, storage, ...access, explorer, maxDownloads, middleware, isStopping: isStopped }
+  const service = {
+    product,
+    registry,
+    storage,
+    operations,
+    ...access,
+    explorer,
+    maxDownloads,
+    middleware,
+    isStopping: isStopped,
+  }
   const app = createApp(service, logger, onRequest, inFlight)
   const target = { host: settings.HOST, port: settings.PORT, keepAliveMs: settings.KEEP_ALIVE_S * 1000 }
   const { address, stop } = await listen(app, target).catch(explainListenError('PORT'))

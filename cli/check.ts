@@ -2,8 +2,9 @@
 import { hasAccess } from '../engine/contract/accessDocuments.js'
 import { accessNames, describeRules, rulesOf } from '../engine/descriptor/access.js'
 import { inspectFolders } from '../engine/descriptor/load.js'
+import { loadOperations } from '../engine/descriptor/operationFiles.js'
 import { type Registry, updatableFields } from '../engine/descriptor/registry.js'
-import type { FileError } from '../engine/descriptor/registryError.js'
+import { type FileError, RegistryError } from '../engine/descriptor/registryError.js'
 import type { Position } from '../engine/descriptor/sourceFile.js'
 import { readSettings } from '../engine/process/settings.js'
 import { describeDifference } from '../engine/storage/migration/difference.js'
@@ -97,9 +98,16 @@ const databaseErrors = async (registry: Registry): Promise<FileError[]> => {
 
 await runCommand(command, async ({ json, database }) => {
   const inspection = await inspectFolders(folders)
+  const operationErrors = await loadOperations(folders.operations, inspection.registry).then(
+    () => [],
+    (error: unknown) => {
+      if (error instanceof RegistryError) return error.errors
+      throw error
+    },
+  )
   const isComparable = database && inspection.errors.length === 0
   const differences = isComparable ? await databaseErrors(inspection.registry) : []
-  const errors = [...inspection.errors, ...inspection.seedErrors, ...differences].sort(
+  const errors = [...inspection.errors, ...inspection.seedErrors, ...operationErrors, ...differences].sort(
     (a, b) => a.file.localeCompare(b.file, 'en') || (a.position?.line ?? 0) - (b.position?.line ?? 0),
   )
   if (json) printForMachines(errors)

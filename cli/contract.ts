@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { createDocuments } from '../engine/contract/documents.js'
 import { deriveOperations } from '../engine/contract/operations.js'
 import { inspectFolders } from '../engine/descriptor/load.js'
+import { loadOperations } from '../engine/descriptor/operationFiles.js'
 import { RegistryError } from '../engine/descriptor/registryError.js'
 import { folders, product } from '../product.js'
 import { CommandError, flag, runCommand } from '../support/options.js'
@@ -42,7 +43,8 @@ await runCommand(command, async ({ accept, check, json }) => {
   // Without demo rows where these have errors: they may not match a changed descriptor yet.
   const { registry, errors } = await inspectFolders(folders)
   if (errors.length > 0) throw new RegistryError(errors)
-  const document = JSON.parse(createDocuments(product, deriveOperations(registry, product)).openapi.toString()) as Json
+  const operations = deriveOperations(registry, product, await loadOperations(folders.operations, registry))
+  const document = JSON.parse(createDocuments(product, operations).openapi.toString()) as Json
   // The examples come from the demo rows.
   const hasExamples = registry.every(({ demoErrors }) => demoErrors === undefined)
   if (accept && !hasExamples) {

@@ -190,6 +190,13 @@ export const keysNotSupported = (): HttpError =>
     'This resource takes no Idempotency-Key, because the service may store none beside its table. Send the request without it.',
   )
 
+export const keyNotTaken = (): HttpError =>
+  httpError(501, 'not_supported', 'This operation takes no Idempotency-Key. Send the request without it.')
+
+/** An error that an operation of one's own has thrown. */
+export const ownError = (status: number, code: string, message: string, details?: object): HttpError =>
+  new HttpError(status, message, { error: { code, message, details } })
+
 export const internalError = (): HttpError =>
   httpError(500, 'internal_error', 'Unexpected error. Report it with the X-Request-Id of this response.')
 

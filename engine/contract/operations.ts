@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { expandableFields, expandableReferrers } from '../descriptor/expansion.js'
 import { listParameters, rowParameters, summaryParameters } from '../descriptor/listParameters.js'
 import { operationNames } from '../descriptor/names.js'
+import type { NamedOperation } from '../descriptor/operationFiles.js'
 import { filterFields, type Registry, type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
 import { possibleGroups } from '../descriptor/summary.js'
 import { Violation } from '../descriptor/violations.js'
@@ -16,6 +17,7 @@ import { formats } from './formats.js'
 import { keyReused, type ResponseHeader, requestHeaders, responseHeaders } from './headers.js'
 import { importQuerySchema } from './importParameters.js'
 import { bodyIssue, itemIdIssue, parameterIssue } from './issues.js'
+import { ownOperation } from './ownOperations.js'
 import { itemIdSchema, querySchema } from './parameters.js'
 import { type BodyReader, bodyLimit, createBodyReader, importLimit, updateBodyReader } from './rowBody.js'
 import {
@@ -37,7 +39,7 @@ import type { Product } from './service.js'
 /** A route; its path is relative to the base path. */
 interface Route extends RouteConfig {
   readonly operationId: string
-  readonly method: 'get' | 'post' | 'patch' | 'delete'
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   readonly summary: string
   readonly tags: [area: string]
 }
@@ -78,7 +80,20 @@ export interface BatchOperation {
   readonly writers: ReadonlyMap<string, Writers>
 }
 
-export type Operation = BatchOperation | SystemOperation | ResourceOperation | WriteOperation | ImportOperation
+/** One of a deployment's own code. */
+export interface OwnOperation {
+  readonly kind: 'own'
+  readonly own: NamedOperation
+  readonly route: Route
+}
+
+export type Operation =
+  | OwnOperation
+  | BatchOperation
+  | SystemOperation
+  | ResourceOperation
+  | WriteOperation
+  | ImportOperation
 
 const json = (schema: z.ZodType, example?: unknown) => ({ 'application/json': { schema, example } })
 
@@ -440,8 +455,9 @@ const batchSchemas = (resource: Resource, { POST, PATCH, DELETE }: Writers): z.Z
   ]
 }
 
-const batch = (registry: Registry, operations: readonly Operation[]): BatchOperation => {
-  const writers = new Map(
+/** What can be done with each resource in a batch. */
+export const batchWriters = (registry: Registry, operations: readonly Operation[]): BatchOperation['writers'] =>
+  new Map(
     registry.map((resource) => {
       const reader = (kind: string) =>
         operations.find(
@@ -457,6 +473,9 @@ const batch = (registry: Registry, operations: readonly Operation[]): BatchOpera
       return [resource.path, made]
     }),
   )
+
+const batchOperation = (registry: Registry, operations: readonly Operation[]): BatchOperation => {
+  const writers = batchWriters(registry, operations)
   const schemas = [...writers.values()].flatMap((one) => batchSchemas(one.resource, one))
   const result = z.object({ status: z.int(), body: z.looseObject({}).optional() })
   const tooMany = errors.bodyInvalid([bodyIssue('too_long', 'A batch has at most 1000 operations.', 'operations')])
@@ -541,7 +560,11 @@ const responseSchemas = (registry: Registry) => {
   return { row, page, single }
 }
 
-export const deriveOperations = (registry: Registry, product?: Pick<Product, 'batch'>): readonly Operation[] => {
+export const deriveOperations = (
+  registry: Registry,
+  product?: Pick<Product, 'batch'>,
+  own: readonly NamedOperation[] = [],
+): readonly Operation[] => {
   const { row, page, single } = responseSchemas(registry)
   const operations: Operation[] = [
     index,
@@ -560,5 +583,9 @@ export const deriveOperations = (registry: Registry, product?: Pick<Product, 'ba
       ].map((operation) => withAccess(operation, registry, errorResponse))
     }),
   ]
-  return product?.batch ? [...operations, batch(registry, operations)] : operations
+  return [
+    ...operations,
+    ...(product?.batch ? [batchOperation(registry, operations)] : []),
+    ...own.map((one) => ownOperation(one, errorResponse, commonResponses)),
+  ]
 }

@@ -78,7 +78,7 @@ const claimValues = (field: Field, { claims }: Identity, { name }: Claim): reado
   return [...new Set(values.map((value) => (field.kind === 'integer' ? BigInt(value) : value)))]
 }
 
-const hasRole = ({ name, roles }: Identity, word: string): boolean =>
+export const hasRole = ({ name, roles }: Identity, word: string): boolean =>
   word === 'public' || (word === 'signed-in' ? name !== undefined : roles.includes(word))
 
 const allowedRows = (resource: Resource, rules: readonly AccessRule[], caller: Identity): Rows => {

@@ -24,6 +24,8 @@ export interface Folders {
   readonly resources: string
   /** The folder with the TypeScript sources of these modules, to show where a mistake is; may be missing. */
   readonly sources?: string
+  /** The folder with one module per operation of one's own; may be missing. */
+  readonly operations?: string
   /** The folder with the demo rows, one JSON file per resource; may be missing. */
   readonly seeds: string
 }

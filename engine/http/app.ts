@@ -35,6 +35,6 @@ export const createApp = (parts: ServiceParts, logger: Logger, onRequest?: OnReq
     // A second time inside, so that this middleware sees the status of a failed request instead of an exception.
     app.use(errorEnvelope(logger, outages))
   }
-  app.use(createRoutes(service, deriveOperations(service.registry, service.product)))
+  app.use(createRoutes(service, deriveOperations(service.registry, service.product, service.operations)))
   return { handle: app.callback(), logRequest }
 }

@@ -9,6 +9,7 @@ import { isAllowed, isGuarded, type Rights, seesAll } from '../descriptor/access
 import type { Resource, RowId } from '../descriptor/registry.js'
 import { inTurns } from '../process/batchPerTick.js'
 import { Unavailable } from '../storage/storage.js'
+import type { IdempotencyKey } from '../storage/write.js'
 import { accessNames, batchPlanner, Invalid, type Planned } from './batchPlan.js'
 import { idempotencyKeyOf, readText } from './body.js'
 import type { Handler, Service } from './handlers.js'
@@ -46,7 +47,43 @@ const readAll = async (source: string): Promise<SentOperation[]> => {
   return sent
 }
 
-export const batch = ({ storage, registry, callers }: Service, { writers }: BatchOperation): Handler => {
+/** Makes the function that makes the operations of a batch for somebody; throws the response of the first that fails. */
+export const batchRunner =
+  ({ storage, registry }: Pick<Service, 'storage' | 'registry'>, writers: BatchOperation['writers']) =>
+  async (sent: readonly SentOperation[], rights: Rights, idempotencyKey?: IdempotencyKey, isRetry = false) => {
+    const plan = batchPlanner(storage, rights, writers, isRetry ? [] : sent)
+    const found = new Map<number, Buffer>()
+    for (let left = maxAttempts; left > 0; left--) {
+      const { all, failure } = await plan(found)
+      const check = failure instanceof Invalid ? failure.check : undefined
+      const probe = failure instanceof Invalid &&
+        failure.probe &&
+        check && { resource: check.resource, write: failure.probe }
+      const writes = [...all, ...(probe ? [probe] : [])].map(({ resource, write }) => ({ resource, write }))
+      // What fails before the failure decides, so that the operations before it are made, and undone.
+      const outcome = await storage.batch({ writes, check, isUndone: failure !== undefined, idempotencyKey }, rights)
+      if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
+      if ('body' in outcome) return outcome
+      const { outcome: failed } = outcome
+      const operation = Math.min(outcome.operation, all.length)
+      const { resource, id, values } = all[operation] ?? ({ values: {} } as Partial<Planned>)
+      if ('whole' in failed) {
+        found.set(operation, failed.whole)
+        continue
+      }
+      asOperation(operation, () => {
+        if (resource && values) storedRow(registry, resource, failed, { ...(id !== undefined && { id }), values })
+        if (failure instanceof errors.HttpError) throw failure
+        if (check) storedRow(registry, check.resource, failed, { ...check, issues: failure?.issues ?? [] })
+        throw errors.bodyInvalid(failure?.issues ?? [])
+      })
+    }
+    throw new Unavailable('rows that a batch changes are changed too often')
+  }
+
+export const batch = (service: Service, { writers }: BatchOperation): Handler => {
+  const { storage, registry, callers } = service
+  const run = batchRunner(service, writers)
   const managed = registry.find(({ existing }) => !existing)
   const resourceAt = (path: string) => writers.get(/\/v1\/([^/]+)/.exec(path)?.[1] ?? '')?.resource
   const isExisting = ({ path }: SentOperation) => resourceAt(path)?.existing
@@ -93,34 +130,7 @@ export const batch = ({ storage, registry, callers }: Service, { writers }: Batc
           throw errors.forbidden()
         })
     }
-    const plan = batchPlanner(storage, rights, writers, isRetry ? [] : sent)
-    const found = new Map<number, Buffer>()
-    for (let left = maxAttempts; left > 0; left--) {
-      const { all, failure } = await plan(found)
-      const check = failure instanceof Invalid ? failure.check : undefined
-      const probe = failure instanceof Invalid &&
-        failure.probe &&
-        check && { resource: check.resource, write: failure.probe }
-      const writes = [...all, ...(probe ? [probe] : [])].map(({ resource, write }) => ({ resource, write }))
-      // What fails before the failure decides, so that the operations before it are made, and undone.
-      const outcome = await storage.batch({ writes, check, isUndone: failure !== undefined, idempotencyKey }, rights)
-      if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
-      if ('body' in outcome)
-        return sendStored(ctx, 200, outcome.replayed ? await shownAgain(sent, rights, outcome) : outcome)
-      const { outcome: failed } = outcome
-      const operation = Math.min(outcome.operation, all.length)
-      const { resource, id, values } = all[operation] ?? ({ values: {} } as Partial<Planned>)
-      if ('whole' in failed) {
-        found.set(operation, failed.whole)
-        continue
-      }
-      asOperation(operation, () => {
-        if (resource && values) storedRow(registry, resource, failed, { ...(id !== undefined && { id }), values })
-        if (failure instanceof errors.HttpError) throw failure
-        if (check) storedRow(registry, check.resource, failed, { ...check, issues: failure?.issues ?? [] })
-        throw errors.bodyInvalid(failure?.issues ?? [])
-      })
-    }
-    throw new Unavailable('rows that a batch changes are changed too often')
+    const outcome = await run(sent, rights, idempotencyKey, Boolean(isRetry))
+    sendStored(ctx, 200, outcome.replayed ? await shownAgain(sent, rights, outcome) : outcome)
   }
 }

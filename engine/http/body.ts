@@ -104,10 +104,14 @@ export const readText = async (ctx: Context, types: readonly string[], limit: nu
   }
 }
 
-export const readJson = async (ctx: Context, resource: Resource, types: readonly string[] = ['application/json']) => {
+/** The JSON value of a body, and its text. */
+export const readValue = async (
+  ctx: Context,
+  types: readonly string[] = ['application/json'],
+  maxValues = Number.POSITIVE_INFINITY,
+) => {
   const { bytes } = await readBytes(ctx, types, bodyLimit)
   if (bytes.length === 0) throw rejectBody('missing', 'The body is missing; send a JSON object.')
-  const maxValues = maxValuesOf(resource)
   if (hasTooManyValues(bytes, maxValues))
     throw rejectBody('too_long', `The body has more than ${maxValues} values; send the fields of one row.`)
   let source: string
@@ -122,6 +126,9 @@ export const readJson = async (ctx: Context, resource: Resource, types: readonly
     throw rejectBody('json_invalid', `The body is not valid JSON: ${jsonErrorPlace(source)}.`)
   }
 }
+
+export const readJson = (ctx: Context, resource: Resource, types?: readonly string[]) =>
+  readValue(ctx, types, maxValuesOf(resource))
 
 /** Nothing is stored beside a table of another program. */
 export const rejectKey = ({ req }: Context, { existing }: Resource): void => {

@@ -6,6 +6,7 @@ import { queryParameters } from '../contract/parameters.js'
 import {
   type AccessName,
   allRights,
+  hasRole,
   type Identity,
   isAllowed,
   isGuarded,
@@ -136,6 +137,19 @@ export const resourceGuard = (service: Service, resource: Resource) => {
         return permit
       })
     },
+  }
+}
+
+/** Makes the check of an operation for which some roles are enough; without any, it needs the write token. */
+export const roleGuard = ({ callers }: Service, words: readonly string[]) => {
+  const isOpen = words.includes('public')
+  return (ctx: AppContext): Found<Permit> => {
+    if (isOpen) return callers.optional(ctx)
+    return then(callers.required(ctx, 'read'), (permit) => {
+      const { caller } = permit
+      if (!caller.isService && !words.some((word) => hasRole(caller, word))) throw errors.forbidden()
+      return permit
+    })
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Context, Middleware } from 'koa'
 import type { Logger } from 'pino'
 import * as errors from '../contract/errors.js'
+import { isApiError } from '../descriptor/operation.js'
 import { Busy, OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../storage/storage.js'
 import type { State } from './requestLog.js'
 
@@ -46,6 +47,8 @@ const isErrorStatus = (status: unknown): status is number => Number(status) >= 4
 
 const toHttpError = (error: unknown, isRead: boolean): errors.HttpError => {
   if (error instanceof errors.HttpError) return error
+  if (isApiError(error) && isErrorStatus(error.status))
+    return errors.ownError(error.status, error.code, error.message, error.details)
   if (error instanceof Busy && isRead) return errors.busy(Math.ceil(error.retryAfterMs / 1_000))
   if (error instanceof TimedOut)
     return errors.unavailable('The read exceeded its time limit. Narrow the query, or try again.')
@@ -88,6 +91,7 @@ const reasonFor = (error: unknown, { code }: errors.HttpError): Reason => {
 
 const isExpected = (error: unknown): boolean =>
   error instanceof errors.HttpError ||
+  isApiError(error) ||
   error instanceof TableChanged ||
   error instanceof Busy ||
   (error as KoaError | null)?.expose === true

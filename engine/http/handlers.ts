@@ -8,6 +8,7 @@ import { itemIdParser, listQueryParser, rowQueryParser, summaryQueryParser } fro
 import { basePath, docsPath, type Product } from '../contract/service.js'
 import { seesAll } from '../descriptor/access.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
+import type { NamedOperation } from '../descriptor/operationFiles.js'
 import { currentStamps, type Registry, type Resource, type RowId } from '../descriptor/registry.js'
 import { isRuled } from '../descriptor/rowRules.js'
 import { GroupsTooLarge, type Storage, type Table, Unavailable } from '../storage/storage.js'
@@ -20,6 +21,7 @@ import { requestedFormat, sendRows } from './download.js'
 import { rowExpander } from './expand.js'
 import { importRows } from './import.js'
 import { setLinks } from './links.js'
+import { ownHandler } from './own.js'
 import type { AppContext } from './requestLog.js'
 import { rowPath, sendStored, shownNow, storedRow } from './stored.js'
 
@@ -54,6 +56,8 @@ export interface ServiceParts {
   readonly product: Product
   readonly registry: Registry
   readonly storage: Storage
+  /** The operations of the deployment's own code. */
+  readonly operations?: readonly NamedOperation[] | undefined
   /** The write token, with which everything is allowed. */
   readonly token: string | undefined
   /** Where other callers are known from; without them and without a write token, writes are disabled. */
@@ -74,7 +78,7 @@ export interface Service extends ServiceParts {
   readonly callers: Callers
 }
 
-const index = ({ product, registry }: Service): Handler => {
+const index = ({ product, registry, operations = [] }: Service): Handler => {
   const body = {
     name: product.name,
     version: product.version,
@@ -83,6 +87,9 @@ const index = ({ product, registry }: Service): Handler => {
     docs: docsPath,
     health: `${basePath}/v1/health`,
     ...(product.batch && { batch: `${basePath}/v1/batch` }),
+    ...(operations.length > 0 && {
+      operations: operations.map(({ name, method, path }) => ({ name, method, path: `${basePath}${path}` })),
+    }),
     // What is not a list, a row or a create is only named where it is declared.
     resources: registry.map(
       ({ name, path, create, update, delete: remove, summary: isSummarized, import: isImported }) => ({
@@ -283,7 +290,19 @@ const remove = (service: Service, { resource }: ResourceOperation): Handler => {
   }
 }
 
-const handlers = { index, health, batch, list, summary, get, create, import: importRows, update, delete: remove }
+const handlers = {
+  index,
+  health,
+  batch,
+  own: ownHandler,
+  list,
+  summary,
+  get,
+  create,
+  import: importRows,
+  update,
+  delete: remove,
+}
 
 export const createHandler = (service: Service, operation: Operation): Handler =>
   handlers[operation.kind](service, operation as never)

@@ -5,6 +5,7 @@ import type { Middleware } from 'koa'
 import { type Logger, pino } from 'pino'
 import { hasAccess } from '../../engine/contract/accessDocuments.js'
 import { basePath } from '../../engine/contract/service.js'
+import type { NamedOperation } from '../../engine/descriptor/operationFiles.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { createApp } from '../../engine/http/app.js'
 import type { Credentials } from '../../engine/http/callers.js'
@@ -147,6 +148,7 @@ export const startService = async (
     maxDownloads?: number
     batch?: boolean
     credentials?: Credentials
+    operations?: readonly NamedOperation[]
     sessionSecret?: string
     middleware?: readonly Middleware[]
     onRequest?: OnRequest
@@ -172,6 +174,7 @@ export const startService = async (
     storage,
     token: 'token' in settings ? settings.token : token,
     credentials: settings.credentials,
+    operations: settings.operations,
     sessionSecret: settings.sessionSecret,
     explorer: settings.explorer ?? false,
     maxDownloads: settings.maxDownloads,

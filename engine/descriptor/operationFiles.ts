@@ -1,0 +1,102 @@
+/** Loads the files in `operations/`, and verifies what they declare. */
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { z } from 'zod'
+import { didYouMean } from './nearest.js'
+import { type OperationMethod, type OwnOperation, operationMethods } from './operation.js'
+import type { Registry } from './registry.js'
+import { type FileError, formatValue, RegistryError } from './registryError.js'
+
+/** An operation with its name, which is that of its file. */
+export interface NamedOperation extends OwnOperation {
+  readonly name: string
+  readonly access: readonly string[]
+}
+
+const properties = ['method', 'path', 'about', 'area', 'access', 'query', 'body', 'response', 'handle']
+
+const isSchema = (value: unknown): value is z.ZodType => typeof value === 'object' && value !== null && '_zod' in value
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+
+/** What is wrong with what a file exports, each after its name. */
+const problemsOf = (exported: unknown): string[] => {
+  if (typeof exported !== 'object' || exported === null)
+    return ['the default export is not an operation; write "export default defineOperation({ … })"']
+  const given = exported as Partial<Record<keyof OwnOperation, unknown>>
+  const { method, path, about, area, access = [], query, body, response, handle } = given
+  const words = [access].flat()
+  const isBodiless = method === 'GET' || method === 'DELETE'
+  const wrong = (name: string, value: unknown, expected: string) =>
+    `${name} is ${formatValue(value)}, but it must be ${expected}`
+  return [
+    ...Object.keys(given)
+      .filter((name) => !properties.includes(name))
+      .map(
+        (name) =>
+          `unknown property "${name}"${didYouMean(name, properties) || `; it must be one of ${properties.join(', ')}`}`,
+      ),
+    !operationMethods.includes(method as OperationMethod) &&
+      wrong('method', method, `one of ${operationMethods.join(', ')}`),
+    !(isText(path) && /^\/v1(?:\/(?:[a-z0-9-]+|\{[a-z][a-z0-9_]*\}))+$/.test(path)) &&
+      wrong('path', path, 'lower-case segments after /v1, such as "/v1/visits/{visit_id}/close"'),
+    !isText(about) && wrong('about', about, 'a sentence'),
+    area !== undefined && !isText(area) && wrong('area', area, 'a name such as "Visits"'),
+    !words.every(isText) && wrong('access', access, 'a role, or a list of roles'),
+    words.includes('public') &&
+      method !== 'GET' &&
+      'access is public, but only a GET can be; name a role, or write signed-in',
+    query !== undefined && !(isSchema(query) && 'shape' in query) && wrong('query', query, 'z.object({ … })'),
+    body !== undefined && !isSchema(body) && wrong('body', body, 'a zod schema'),
+    body !== undefined && isBodiless && `a ${method} has no body; use query, or another method`,
+    response !== undefined && !isSchema(response) && wrong('response', response, 'a zod schema'),
+    typeof handle !== 'function' && wrong('handle', handle, 'a function'),
+  ].filter((problem) => problem !== false)
+}
+
+/** The same for all paths that a request could mean: names of parameters do not matter. */
+const shapeOf = ({ method, path }: Pick<OwnOperation, 'method' | 'path'>): string =>
+  `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
+
+/** The operations of resources at a path, whatever they allow: a descriptor may add any of them later. */
+const isTaken = (registry: Registry, { path }: OwnOperation): boolean => {
+  const [, , first = '', second, third] = path.split('/')
+  if (['health', 'batch'].includes(first)) return true
+  const resource = registry.find((one) => one.path === first)
+  if (!resource || third !== undefined) return false
+  const isId = second?.startsWith('{') || (resource.id === 'text' && second !== undefined)
+  return second === undefined || isId || second === 'summary' || second === 'import'
+}
+
+/** Returns every operation in the folder, by name; throws with all errors. */
+export const loadOperations = async (folder: string | undefined, registry: Registry): Promise<NamedOperation[]> => {
+  const files =
+    folder !== undefined && existsSync(folder)
+      ? readdirSync(folder).filter((name) => /(?<!\.d)\.[jt]s$/.test(name))
+      : []
+  const errors: FileError[] = []
+  const found: NamedOperation[] = []
+  for (const file of files.sort()) {
+    const name = file.replace(/\.\w+$/, '')
+    const report = (message: string) => errors.push({ file: `operations/${name}.ts`, message, position: undefined })
+    let exported: unknown
+    try {
+      exported = ((await import(pathToFileURL(join(folder as string, file)).href)) as { default?: unknown }).default
+    } catch (error) {
+      report(`cannot be loaded: ${(error as Error).message.split('\n')[0]}`)
+      continue
+    }
+    const problems = problemsOf(exported)
+    for (const problem of problems) report(problem)
+    if (problems.length > 0) continue
+    const operation = exported as OwnOperation
+    const other = found.find((one) => shapeOf(one) === shapeOf(operation))
+    if (other) report(`${shapeOf(operation)} is also the path of operations/${other.name}.ts`)
+    if (isTaken(registry, operation))
+      report(`${operation.path} is a path of a resource or of the service; choose another`)
+    found.push({ ...operation, name, access: [operation.access ?? []].flat() })
+  }
+  if (errors.length > 0) throw new RegistryError(errors)
+  return found
+}
