@@ -56,7 +56,7 @@ export const ruleValues = (dialect: Dialect, { resource, idOf }: Source, use: st
 export const rowsWithin = (from: string, condition: RowCondition): string =>
   `(select * from ${from} as _t where ${condition.sql(false)})`
 
-/** The table with the rows that a caller may read; `shown` is a row as the caller sees it. */
+/** The table with the rows that a caller may read; `json` is a row as the caller sees it, `size` about its bytes. */
 export const restrictedSource = (
   dialect: Dialect,
   source: Source,
