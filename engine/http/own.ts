@@ -3,12 +3,12 @@ import { setTimeout } from 'node:timers/promises'
 import type { z } from 'zod'
 import { readOperations } from '../contract/batchBody.js'
 import * as errors from '../contract/errors.js'
+import { forbiddenParameters } from '../contract/hiddenFields.js'
 import { batchWriters, deriveOperations, type OwnOperation } from '../contract/operations.js'
 import { itemIdParser, listQueryParser, queryParameters } from '../contract/parameters.js'
 import { allRights, type Rights } from '../descriptor/access.js'
 import { ApiError, type BatchResult, type ResourceReader, type Resources, type Tools } from '../descriptor/operation.js'
-import type { Registry, Resource } from '../descriptor/registry.js'
-import type { Storage } from '../storage/storage.js'
+import type { Resource } from '../descriptor/registry.js'
 import { batchRunner } from './batch.js'
 import { readValue } from './body.js'
 import { roleGuard } from './callers.js'
@@ -33,43 +33,50 @@ const orApiError = <T>(work: () => T): T => {
   }
 }
 
-const readerOf = (storage: Storage, registry: Registry, resource: Resource, rights: Rights): ResourceReader => {
+/** Makes the function that makes the reader of a resource for somebody with some rights. */
+const readerMaker = ({ storage, registry }: Service, resource: Resource) => {
   const parseId = itemIdParser(resource)
   const parseQuery = listQueryParser(resource, registry)
-  return {
+  return (rights: Rights): ResourceReader => ({
     async get(given) {
-      const { id } = parseId(encodeURIComponent(String(given)))
+      const { id } = orApiError(() => parseId(encodeURIComponent(String(given))))
       const row = id === undefined ? undefined : await storage.table(resource, [], rights).get(id)
       return row ? JSON.parse(String(row.body)) : null
     },
     async list(query = {}) {
       const pairs = Object.entries(query).flatMap(([name, values]) =>
-        [values].flat().map((value) => [name, String(value)]),
+        [values].flat().map((value): [string, string] => [name, String(value)]),
       )
-      const parsed = orApiError(() => parseQuery(String(new URLSearchParams(pairs as [string, string][]))))
+      const parsed = orApiError(() => {
+        const sent = String(new URLSearchParams(pairs))
+        forbiddenParameters(registry, resource, rights, sent)
+        return parseQuery(sent)
+      })
       const { body } = await storage.table(resource, parsed.expand ?? [], rights).list(parsed)
       const parts: Uint8Array[] = []
       for await (const part of Buffer.isBuffer(body) ? [body] : body) parts.push(part)
       return JSON.parse(String(Buffer.concat(parts)))
     },
-  }
+  })
 }
 
 /** Makes the function that makes the tools for somebody with some rights. */
-const toolsFor = (service: Service) => {
-  const { storage, registry } = service
+const toolsMaker = (service: Service) => {
+  const { registry } = service
   const run = batchRunner(service, batchWriters(registry, deriveOperations(registry)))
+  const makers = registry.map((resource) => ({ resource, make: readerMaker(service, resource) }))
   return (rights: Rights): Tools => {
-    const readers = new Map(registry.map((resource) => [resource.path, readerOf(storage, registry, resource, rights)]))
+    const readers = new Map(makers.map(({ resource, make }) => [resource, make(rights)]))
+    const byPath = [...readers].map(([{ path }, reader]) => [path, reader])
     const of = ({ table }: { readonly table: string }) => {
       const resource = registry.find((one) => one.table === table)
       if (!resource) throw new TypeError(`no resource has the table "${table}"`)
-      return readers.get(resource.path)
+      return readers.get(resource)
     }
     return {
-      resources: { ...Object.fromEntries(readers), of } as unknown as Resources,
-      async batch(operations) {
-        const sent = orApiError(() => [...readOperations(JSON.stringify({ operations }))])
+      resources: { ...Object.fromEntries(byPath), of } as Resources,
+      async batch(writes) {
+        const sent = orApiError(() => [...readOperations(JSON.stringify({ operations: writes }))])
         const { body } = await run(sent, rights).catch(asApiError)
         return (JSON.parse(String(body)) as { results: BatchResult[] }).results
       },
@@ -85,10 +92,14 @@ const issuesOf = (error: z.ZodError, place: 'query' | 'body'): errors.Issue[] =>
     msg: message,
   }))
 
+/** One for all operations of a service. */
+const makers = new WeakMap<Service, ReturnType<typeof toolsMaker>>()
+
 export const ownHandler = (service: Service, { own }: OwnOperation): Handler => {
   const { path, query: querySchema, body: bodySchema, response: responseSchema } = own
   const guard = roleGuard(service, own.access)
-  const makeTools = toolsFor(service)
+  const makeTools = makers.get(service) ?? toolsMaker(service)
+  makers.set(service, makeTools)
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const pattern = new RegExp(`${path.replaceAll(/\{\w+\}/g, '([^/]+)')}$`)
 

@@ -13,7 +13,13 @@ import { clientOf, startService, token } from '../support/service.js'
 
 const visits = resourceIn(
   'visits',
-  { patient: text(), vet_id: integer({ filter: true }), closed: date(), state: text({ filter: true }) },
+  {
+    patient: text(),
+    diagnosis: text({ readBy: ['desk'], filter: true }),
+    vet_id: integer({ filter: true }),
+    closed: date(),
+    state: text({ filter: true }),
+  },
   {
     create: true,
     update: true,
@@ -71,6 +77,14 @@ const touch = defineOperation({
     return batch([{ method: 'PATCH', path: `/v1/visits/${params['visit_id']}`, body: { patient: 'touched' } }])
   },
 })
+const find = defineOperation({
+  method: 'GET',
+  path: '/v1/find',
+  about: 'Looks for a secret.',
+  access: 'signed-in',
+  query: z.looseObject({}),
+  handle: ({ query, resources }) => resources['visits']?.list(query as Record<string, string>),
+})
 const broken = defineOperation({
   method: 'POST',
   path: '/v1/broken',
@@ -88,7 +102,7 @@ const wrongAnswer = defineOperation({
   handle: () => ({ n: 'x' }) as never,
 })
 
-const named = { close, report, touch, broken, 'wrong-answer': wrongAnswer }
+const named = { close, report, touch, find, broken, 'wrong-answer': wrongAnswer }
 const operations = Object.entries(named).map(([name, one]) => ({
   ...one,
   name,
@@ -141,6 +155,12 @@ test('a batch of an operation has the rights of the caller', async () => {
   assert.is((await send('POST', '/v1/visits/3/touch', 'vet')).body[0].body.patient, 'touched')
   assert.is((await send('POST', '/v1/visits/2/touch', 'vet')).status, 404)
   assert.is((await send('POST', '/v1/visits/2/touch', 'guest')).status, 403)
+})
+
+test('a list of an operation does not take fields that are hidden from the caller', async () => {
+  assert.is((await send('GET', '/v1/find?diagnosis=x', 'desk')).body.meta.total, 0)
+  const refused = await send('GET', '/v1/find?diagnosis=x', 'vet')
+  assert.equal([refused.status, refused.body.error.details.detail[0].type], [422, 'extra_forbidden'])
 })
 
 test('who may: roles, the write token, everybody', async () => {
