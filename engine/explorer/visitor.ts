@@ -35,10 +35,12 @@ const seenResource = (
 export const seenBy = (registry: Registry, storage: Storage, rights: Rights, visitor: Identity) => {
   const originals = new Map(registry.map((resource) => [resource.path, resource]))
   const original = ({ path }: Resource): Resource => originals.get(path) as Resource
-  const seen = registry.flatMap(
-    (resource) => seenResource(resource, rights, registry, visitor.name === undefined) ?? [],
-  )
-  const table: Storage['table'] = (resource, expand) => storage.table(original(resource), expand, rights)
+  const isUnsigned = visitor.name === undefined
+  const seen = registry.flatMap((resource) => seenResource(resource, rights, registry, isUnsigned) ?? [])
+  const table: Storage['table'] = (resource, expand) => {
+    const own = storage.table(original(resource), expand, rights)
+    return isUnsigned && !resource.access ? { ...own, allows: async () => true } : own
+  }
   const seenStorage: Storage = {
     ...storage,
     table,

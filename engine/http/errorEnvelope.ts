@@ -129,6 +129,8 @@ export const errorEnvelope =
       ctx.body = page ?? httpError.body
     }
     if (ctx.status < 400) return
-    ctx.set('Cache-Control', ctx.state.isPrivate ? 'private, no-store' : 'no-store')
-    if (ctx.state.isPrivate) ctx.vary('Authorization')
+    const { isPrivate, session } = ctx.state
+    ctx.set('Cache-Control', isPrivate || session ? 'private, no-store' : 'no-store')
+    if (isPrivate) ctx.vary('Authorization')
+    if (session) ctx.vary('Cookie')
   }
