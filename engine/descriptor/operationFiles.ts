@@ -20,6 +20,8 @@ const isSchema = (value: unknown): value is z.ZodType => typeof value === 'objec
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 
+const namesIn = (path: string): string[] => path.match(/\{\w+\}/g) ?? []
+
 /** What is wrong with what a file exports, each after its name. */
 const problemsOf = (exported: unknown): string[] => {
   if (typeof exported !== 'object' || exported === null)
@@ -39,8 +41,11 @@ const problemsOf = (exported: unknown): string[] => {
       ),
     !operationMethods.includes(method as OperationMethod) &&
       wrong('method', method, `one of ${operationMethods.join(', ')}`),
-    !(isText(path) && /^\/v1(?:\/(?:[a-z0-9-]+|\{[a-z][a-z0-9_]*\}))+$/.test(path)) &&
+    !(isText(path) && /^\/v1\/[a-z0-9-]+(?:\/(?:[a-z0-9-]+|\{[a-z][a-z0-9_]*\}))*$/.test(path)) &&
       wrong('path', path, 'lower-case segments after /v1, such as "/v1/visits/{visit_id}/close"'),
+    isText(path) &&
+      new Set(namesIn(path)).size < namesIn(path).length &&
+      wrong('path', path, 'a path in which every parameter has its own name'),
     !isText(about) && wrong('about', about, 'a sentence'),
     area !== undefined && !isText(area) && wrong('area', area, 'a name such as "Visits"'),
     !words.every(isText) && wrong('access', access, 'a role, or a list of roles'),
@@ -56,8 +61,7 @@ const problemsOf = (exported: unknown): string[] => {
 }
 
 /** The same for all paths that a request could mean: names of parameters do not matter. */
-const shapeOf = ({ method, path }: Pick<OwnOperation, 'method' | 'path'>): string =>
-  `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
+const shapeOf = ({ path }: Pick<OwnOperation, 'path'>): string => path.replaceAll(/\{\w+\}/g, '{}')
 
 /** The operations of resources at a path, whatever they allow: a descriptor may add any of them later. */
 const isTaken = (registry: Registry, { path }: OwnOperation): boolean => {
@@ -67,6 +71,19 @@ const isTaken = (registry: Registry, { path }: OwnOperation): boolean => {
   if (!resource || third !== undefined) return false
   const isId = second?.startsWith('{') || (resource.id === 'text' && second !== undefined)
   return second === undefined || isId || second === 'summary' || second === 'import'
+}
+
+/** Whether a schema can be a part of the OpenAPI document. */
+const isDocumentable = async (schema: z.ZodType): Promise<boolean> => {
+  const { OpenAPIRegistry, OpenApiGeneratorV31 } = await import('@asteasolutions/zod-to-openapi')
+  const registry = new OpenAPIRegistry()
+  try {
+    registry.register('Schema', schema)
+    new OpenApiGeneratorV31(registry.definitions).generateComponents()
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Returns every operation in the folder, by name; throws with all errors. */
@@ -91,8 +108,15 @@ export const loadOperations = async (folder: string | undefined, registry: Regis
     for (const problem of problems) report(problem)
     if (problems.length > 0) continue
     const operation = exported as OwnOperation
-    const other = found.find((one) => shapeOf(one) === shapeOf(operation))
-    if (other) report(`${shapeOf(operation)} is also the path of operations/${other.name}.ts`)
+    const { method, path } = operation
+    const alike = found.filter((one) => shapeOf(one) === shapeOf(operation))
+    const other = alike.find((one) => one.method === method)
+    if (other) report(`${method} ${shapeOf(operation)} is also the path of operations/${other.name}.ts`)
+    const named = alike.find((one) => one.path !== path)
+    if (named) report(`${path} is ${named.path} in operations/${named.name}.ts; give its parameters the same names`)
+    for (const part of ['query', 'body', 'response'] as const)
+      if (operation[part] && !(await isDocumentable(operation[part])))
+        report(`${part} has a schema that the documents cannot show; use what JSON has`)
     if (isTaken(registry, operation))
       report(`${operation.path} is a path of a resource or of the service; choose another`)
     found.push({ ...operation, name, access: [operation.access ?? []].flat() })
