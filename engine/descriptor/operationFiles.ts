@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { z } from 'zod'
+import { operationIdOf, operationNames } from './names.js'
 import { didYouMean } from './nearest.js'
 import { type OperationMethod, type OwnOperation, operationMethods } from './operation.js'
 import type { Registry } from './registry.js'
@@ -60,6 +61,8 @@ const problemsOf = (exported: unknown): string[] => {
   ].filter((problem) => problem !== false)
 }
 
+const serviceIds = 'getIndex getHealth batch probe documents docs root none'.split(' ')
+
 /** The same for all paths that a request could mean: names of parameters do not matter. */
 const shapeOf = ({ path }: Pick<OwnOperation, 'path'>): string => path.replaceAll(/\{\w+\}/g, '{}')
 
@@ -92,6 +95,8 @@ export const loadOperations = async (folder: string | undefined, registry: Regis
     folder !== undefined && existsSync(folder)
       ? readdirSync(folder).filter((name) => /(?<!\.d)\.[jt]s$/.test(name))
       : []
+  // In the documents, the log and the metrics.
+  const usedIds = new Set([...serviceIds, ...registry.flatMap((one) => Object.values(operationNames(one)))])
   const errors: FileError[] = []
   const found: NamedOperation[] = []
   for (const file of files.sort()) {
@@ -117,6 +122,10 @@ export const loadOperations = async (folder: string | undefined, registry: Regis
     for (const part of ['query', 'body', 'response'] as const)
       if (operation[part] && !(await isDocumentable(operation[part])))
         report(`${part} has a schema that the documents cannot show; use what JSON has`)
+    const id = operationIdOf(name)
+    const isUsed = found.some((one) => operationIdOf(one.name) === id) || usedIds.has(id) || id.startsWith('explore')
+    if (!/^[a-z][\w-]*$/i.test(name)) report('the name must have only A–Z, a–z, 0–9 and -, and begin with a letter')
+    else if (isUsed) report(`another operation is called ${id}; give this file another name`)
     if (isTaken(registry, operation))
       report(`${operation.path} is a path of a resource or of the service; choose another`)
     found.push({ ...operation, name, access: [operation.access ?? []].flat() })

@@ -315,6 +315,8 @@ test('files with mistakes are refused, all at once', async () => {
     write('i-twice', `export default { ${other}, path: '/v1/a/{id}/{id}' }`)
     write('j-one', `export default { ${other}, path: '/v1/b/{one}' }`)
     write('k-two', "export default { method: 'PUT', path: '/v1/b/{two}', about: 'X.', handle: () => 1 }")
+    for (const [n, name] of ['get-visits', 'm-same', 'm_same', 'probe', 'two words'].entries())
+      write(name, `export default { ${other}, path: '/v1/d/${n}' }`)
     const zod = JSON.stringify(import.meta.resolve('zod'))
     write(
       'l-schema',
@@ -338,6 +340,10 @@ test('files with mistakes are refused, all at once', async () => {
       /h-first\.ts: path is/,
       /i-twice\.ts: path is .*its own name/,
       /k-two\.ts: \/v1\/b\/\{two\} is \/v1\/b\/\{one\} in operations\/j-one\.ts/,
+      /get-visits\.ts: another operation is called getVisits/,
+      /m_same\.ts: another operation is called mSame/,
+      /probe\.ts: another operation is called probe/,
+      /two words\.ts: the name must have only/,
       /l-schema\.ts: query has a schema/,
       /l-schema\.ts: response has a schema/,
     ])
