@@ -106,7 +106,7 @@ const openCredentials = ({
   const options = { issuer: JWT_ISSUER, secret: JWT_SECRET, audience: JWT_AUDIENCE ?? '', rolesClaim: JWT_ROLES_CLAIM }
   return {
     ...(API_KEYS_FILE !== '' && { keys: openKeys(API_KEYS_FILE, warn) }),
-    ...((JWT_ISSUER ?? JWT_SECRET) && { verifyToken: tokenVerifier(options, warn) }),
+    ...((JWT_ISSUER ?? JWT_SECRET) && { verifyToken: tokenVerifier(options, warn), settings: JSON.stringify(options) }),
   }
 }
 

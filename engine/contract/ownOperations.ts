@@ -1,14 +1,11 @@
 /** The operations of a deployment's own code, as the documents describe them. */
 import type { ResponseConfig } from '@asteasolutions/zod-to-openapi'
 import { z } from 'zod'
+import { operationIdOf } from '../descriptor/names.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
 import * as errors from './errors.js'
 import { requestHeaders } from './headers.js'
 import type { OwnOperation } from './operations.js'
-
-/** `close-visit` as a name of functions: `closeVisit`. */
-const operationIdOf = (name: string): string =>
-  name.replaceAll(/[-_]+(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 type Describe = (description: string, error: errors.HttpError) => ResponseConfig
 

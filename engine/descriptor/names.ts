@@ -45,6 +45,10 @@ export const operationNames = (named: Pick<Descriptor, 'name' | 'plural'>) => ({
   delete: `delete${pascal(named.name)}`,
 })
 
+/** `close-visit` as a name of functions: `closeVisit`. */
+export const operationIdOf = (name: string): string =>
+  name.replaceAll(/[-_]+(\w)/g, (_, letter: string) => letter.toUpperCase())
+
 const ownSchemas =
   'ErrorEnvelope Health ImportResult Index PaginationMeta ParameterIssue ValidationError ValidationIssue'.split(' ')
 

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { z } from 'zod'
+import { operationIdOf, operationNames } from './names.js'
 import { didYouMean } from './nearest.js'
 import { type OperationMethod, type OwnOperation, operationMethods } from './operation.js'
 import type { Registry } from './registry.js'
@@ -19,6 +20,8 @@ const properties = ['method', 'path', 'about', 'area', 'access', 'query', 'body'
 const isSchema = (value: unknown): value is z.ZodType => typeof value === 'object' && value !== null && '_zod' in value
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+
+const namesIn = (path: string): string[] => path.match(/\{\w+\}/g) ?? []
 
 /** What is wrong with what a file exports, each after its name. */
 const problemsOf = (exported: unknown): string[] => {
@@ -39,8 +42,11 @@ const problemsOf = (exported: unknown): string[] => {
       ),
     !operationMethods.includes(method as OperationMethod) &&
       wrong('method', method, `one of ${operationMethods.join(', ')}`),
-    !(isText(path) && /^\/v1(?:\/(?:[a-z0-9-]+|\{[a-z][a-z0-9_]*\}))+$/.test(path)) &&
+    !(isText(path) && /^\/v1\/[a-z0-9-]+(?:\/(?:[a-z0-9-]+|\{[a-z][a-z0-9_]*\}))*$/.test(path)) &&
       wrong('path', path, 'lower-case segments after /v1, such as "/v1/visits/{visit_id}/close"'),
+    isText(path) &&
+      new Set(namesIn(path)).size < namesIn(path).length &&
+      wrong('path', path, 'a path in which every parameter has its own name'),
     !isText(about) && wrong('about', about, 'a sentence'),
     area !== undefined && !isText(area) && wrong('area', area, 'a name such as "Visits"'),
     !words.every(isText) && wrong('access', access, 'a role, or a list of roles'),
@@ -55,9 +61,10 @@ const problemsOf = (exported: unknown): string[] => {
   ].filter((problem) => problem !== false)
 }
 
+const serviceIds = 'getIndex getHealth batch probe documents docs root none'.split(' ')
+
 /** The same for all paths that a request could mean: names of parameters do not matter. */
-const shapeOf = ({ method, path }: Pick<OwnOperation, 'method' | 'path'>): string =>
-  `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
+const shapeOf = ({ path }: Pick<OwnOperation, 'path'>): string => path.replaceAll(/\{\w+\}/g, '{}')
 
 /** The operations of resources at a path, whatever they allow: a descriptor may add any of them later. */
 const isTaken = (registry: Registry, { path }: OwnOperation): boolean => {
@@ -69,12 +76,27 @@ const isTaken = (registry: Registry, { path }: OwnOperation): boolean => {
   return second === undefined || isId || second === 'summary' || second === 'import'
 }
 
+/** Whether a schema can be a part of the OpenAPI document. */
+const isDocumentable = async (schema: z.ZodType): Promise<boolean> => {
+  const { OpenAPIRegistry, OpenApiGeneratorV31 } = await import('@asteasolutions/zod-to-openapi')
+  const registry = new OpenAPIRegistry()
+  try {
+    registry.register('Schema', schema)
+    new OpenApiGeneratorV31(registry.definitions).generateComponents()
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Returns every operation in the folder, by name; throws with all errors. */
 export const loadOperations = async (folder: string | undefined, registry: Registry): Promise<NamedOperation[]> => {
   const files =
     folder !== undefined && existsSync(folder)
       ? readdirSync(folder).filter((name) => /(?<!\.d)\.[jt]s$/.test(name))
       : []
+  // In the documents, the log and the metrics.
+  const usedIds = new Set([...serviceIds, ...registry.flatMap((one) => Object.values(operationNames(one)))])
   const errors: FileError[] = []
   const found: NamedOperation[] = []
   for (const file of files.sort()) {
@@ -91,8 +113,19 @@ export const loadOperations = async (folder: string | undefined, registry: Regis
     for (const problem of problems) report(problem)
     if (problems.length > 0) continue
     const operation = exported as OwnOperation
-    const other = found.find((one) => shapeOf(one) === shapeOf(operation))
-    if (other) report(`${shapeOf(operation)} is also the path of operations/${other.name}.ts`)
+    const { method, path } = operation
+    const alike = found.filter((one) => shapeOf(one) === shapeOf(operation))
+    const other = alike.find((one) => one.method === method)
+    if (other) report(`${method} ${shapeOf(operation)} is also the path of operations/${other.name}.ts`)
+    const named = alike.find((one) => one.path !== path)
+    if (named) report(`${path} is ${named.path} in operations/${named.name}.ts; give its parameters the same names`)
+    for (const part of ['query', 'body', 'response'] as const)
+      if (operation[part] && !(await isDocumentable(operation[part])))
+        report(`${part} has a schema that the documents cannot show; use what JSON has`)
+    const id = operationIdOf(name)
+    const isUsed = found.some((one) => operationIdOf(one.name) === id) || usedIds.has(id) || id.startsWith('explore')
+    if (!/^[a-z][\w-]*$/i.test(name)) report('the name must have only A–Z, a–z, 0–9 and -, and begin with a letter')
+    else if (isUsed) report(`another operation is called ${id}; give this file another name`)
     if (isTaken(registry, operation))
       report(`${operation.path} is a path of a resource or of the service; choose another`)
     found.push({ ...operation, name, access: [operation.access ?? []].flat() })

@@ -58,7 +58,7 @@ export const valueOptions = (storage: Storage, resource: Resource) => {
   const countValues = createValueCounter(storage, resource, 'filters')
   return async ({ querystring, caller }: PageRequest): Promise<Html> => {
     const sent = queryParameters(querystring)
-    const total = (await storage.counts()).get(resource) ?? 0
+    const total = (await storage.counts([resource])).get(resource) ?? 0
     const { counts } = await countValues(defaultListQuery, total, caller, 1_000)
     const typed = (sent.get('q') ?? '').toLowerCase()
     const values = (counts?.values.get(sent.get('field') ?? '') ?? []).filter(

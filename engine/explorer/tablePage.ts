@@ -139,7 +139,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
   /** Whether the table has few rows. The rows of an existing table would have to be counted for it. */
   const isSmall = async ({ search, where }: links.TableQuery, total: number): Promise<boolean> => {
     if (total > smallTable || (search === '' && where.length === 0)) return total <= smallTable
-    return !resource.existing && ((await storage.counts()).get(resource) ?? 0) <= smallTable
+    return !resource.existing && ((await storage.counts([resource])).get(resource) ?? 0) <= smallTable
   }
 
   const count = async (query: links.TableQuery, total: number, caller: Caller, timeoutMs: number): Promise<Counted> => {

@@ -26,6 +26,8 @@ import type { AppContext } from './requestLog.js'
 export interface Credentials {
   readonly keys?: Keys | undefined
   readonly verifyToken?: ((token: string) => Promise<Identity | undefined>) | undefined
+  /** What tokens are verified by: with other settings, sessions that began with one end. */
+  readonly settings?: string | undefined
 }
 
 type Found<T> = T | Promise<T>

@@ -43,7 +43,8 @@ interface KoaError extends Error {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const isErrorStatus = (status: unknown): status is number => Number(status) >= 400 && Number(status) <= 599
+const isErrorStatus = (status: unknown): status is number =>
+  Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599
 
 const toHttpError = (error: unknown, isRead: boolean): errors.HttpError => {
   if (error instanceof errors.HttpError) return error
@@ -91,7 +92,7 @@ const reasonFor = (error: unknown, { code }: errors.HttpError): Reason => {
 
 const isExpected = (error: unknown): boolean =>
   error instanceof errors.HttpError ||
-  isApiError(error) ||
+  (isApiError(error) && isErrorStatus(error.status)) ||
   error instanceof TableChanged ||
   error instanceof Busy ||
   (error as KoaError | null)?.expose === true
@@ -129,6 +130,8 @@ export const errorEnvelope =
       ctx.body = page ?? httpError.body
     }
     if (ctx.status < 400) return
-    ctx.set('Cache-Control', ctx.state.isPrivate ? 'private, no-store' : 'no-store')
-    if (ctx.state.isPrivate) ctx.vary('Authorization')
+    const { isPrivate, session } = ctx.state
+    ctx.set('Cache-Control', isPrivate || session ? 'private, no-store' : 'no-store')
+    if (isPrivate) ctx.vary('Authorization')
+    if (session) ctx.vary('Cookie')
   }

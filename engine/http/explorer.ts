@@ -167,7 +167,10 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
     add(route.name, route.path, page(route))
     // Addresses are typed and pasted with a slash at their end.
     if (!route.path.endsWith('/'))
-      add(route.name, `${route.path}/`, (ctx) => ctx.redirect(ctx.path.slice(0, -1) + ctx.search))
+      add(route.name, `${route.path}/`, (ctx) => {
+        ctx.redirect(ctx.path.slice(0, -1) + ctx.search)
+        setPrivate(ctx)
+      })
   }
 
   const showSignIn = async (ctx: AppContext, next: string, wrong = false): Promise<void> => {
@@ -213,13 +216,14 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
     const path = writePaths[operation.kind]?.(operation as ResourceOperation)
     if (path === undefined) continue
     const write = createHandler(service, operation)
-    const handler: Handler = (ctx) => {
+    const handler: Handler = async (ctx) => {
       // The script of a form reads JSON.
       delete ctx.state.errorHtml
       ctx.state.isPrivate = true
       if (!ctx.state.session) throw errors.callerMissing()
       if (!isSameOrigin(ctx)) throw errors.forbidden()
-      return write(ctx)
+      await write(ctx)
+      setPrivate(ctx)
     }
     add('exploreWrite', path, handler, operation.route.method)
   }

@@ -7,11 +7,20 @@ import { forbiddenParameters } from '../contract/hiddenFields.js'
 import { batchWriters, deriveOperations, type OwnOperation } from '../contract/operations.js'
 import { itemIdParser, listQueryParser, queryParameters } from '../contract/parameters.js'
 import { allRights, type Rights } from '../descriptor/access.js'
-import { ApiError, type BatchResult, type ResourceReader, type Resources, type Tools } from '../descriptor/operation.js'
-import type { Resource } from '../descriptor/registry.js'
+import {
+  ApiError,
+  type BatchResult,
+  isApiError,
+  type ResourceReader,
+  type Resources,
+  type Tools,
+} from '../descriptor/operation.js'
+import type { Registry, Resource } from '../descriptor/registry.js'
+import type { Storage } from '../storage/storage.js'
 import { batchRunner } from './batch.js'
 import { readValue } from './body.js'
 import { roleGuard } from './callers.js'
+import { jsonType } from './conditional.js'
 import type { Handler, Service } from './handlers.js'
 
 /** How long an operation may take, in milliseconds. */
@@ -34,21 +43,21 @@ const orApiError = <T>(work: () => T): T => {
 }
 
 /** Makes the function that makes the reader of a resource for somebody with some rights. */
-const readerMaker = ({ storage, registry }: Service, resource: Resource) => {
+const readerOf = (storage: Storage, registry: Registry, resource: Resource) => {
   const parseId = itemIdParser(resource)
   const parseQuery = listQueryParser(resource, registry)
   return (rights: Rights): ResourceReader => ({
     async get(given) {
-      const { id } = orApiError(() => parseId(encodeURIComponent(String(given))))
+      const { id } = parseId(encodeURIComponent(String(given)))
       const row = id === undefined ? undefined : await storage.table(resource, [], rights).get(id)
       return row ? JSON.parse(String(row.body)) : null
     },
     async list(query = {}) {
       const pairs = Object.entries(query).flatMap(([name, values]) =>
-        [values].flat().map((value): [string, string] => [name, String(value)]),
+        [values].flat().map((value) => [name, String(value)]),
       )
       const parsed = orApiError(() => {
-        const sent = String(new URLSearchParams(pairs))
+        const sent = String(new URLSearchParams(pairs as [string, string][]))
         forbiddenParameters(registry, resource, rights, sent)
         return parseQuery(sent)
       })
@@ -61,22 +70,21 @@ const readerMaker = ({ storage, registry }: Service, resource: Resource) => {
 }
 
 /** Makes the function that makes the tools for somebody with some rights. */
-const toolsMaker = (service: Service) => {
-  const { registry } = service
+const toolsFor = (service: Service) => {
+  const { storage, registry } = service
   const run = batchRunner(service, batchWriters(registry, deriveOperations(registry)))
-  const makers = registry.map((resource) => ({ resource, make: readerMaker(service, resource) }))
+  const makers = registry.map((resource) => [resource.path, readerOf(storage, registry, resource)] as const)
   return (rights: Rights): Tools => {
-    const readers = new Map(makers.map(({ resource, make }) => [resource, make(rights)]))
-    const byPath = [...readers].map(([{ path }, reader]) => [path, reader])
+    const readers = new Map(makers.map(([path, make]) => [path, make(rights)]))
     const of = ({ table }: { readonly table: string }) => {
       const resource = registry.find((one) => one.table === table)
       if (!resource) throw new TypeError(`no resource has the table "${table}"`)
-      return readers.get(resource)
+      return readers.get(resource.path)
     }
     return {
-      resources: { ...Object.fromEntries(byPath), of } as Resources,
-      async batch(writes) {
-        const sent = orApiError(() => [...readOperations(JSON.stringify({ operations: writes }))])
+      resources: { ...Object.fromEntries(readers), of } as unknown as Resources,
+      async batch(operations) {
+        const sent = orApiError(() => [...readOperations(JSON.stringify({ operations }))])
         const { body } = await run(sent, rights).catch(asApiError)
         return (JSON.parse(String(body)) as { results: BatchResult[] }).results
       },
@@ -92,15 +100,41 @@ const issuesOf = (error: z.ZodError, place: 'query' | 'body'): errors.Issue[] =>
     msg: message,
   }))
 
+/** Whether a parameter is a list, which may be sent with one value too. */
+const isList = (schema: unknown): boolean => {
+  const { type, innerType, in: input } = (schema as z.ZodType)._zod.def as unknown as Record<string, unknown>
+  return type === 'array' || ((innerType ?? input) !== undefined && isList(innerType ?? input))
+}
+
+/** The parameters of a query by name: a text, or a list of those that were sent. */
+const sentIn = (querystring: string, lists: ReadonlySet<string>): object => {
+  const sent = new Map<string, string[]>()
+  for (const [name, value] of queryParameters(querystring)) sent.set(name, [...(sent.get(name) ?? []), value])
+  return Object.fromEntries(
+    [...sent].map(([name, values]) => [name, values.length > 1 || lists.has(name) ? values : values[0]]),
+  )
+}
+
+/** Only an ApiError is a response: errors of other libraries may have a status and headers too. */
+const failed = (error: unknown): never => {
+  // What is no JSON is an error of the code.
+  if (isApiError(error)) JSON.stringify(error.details)
+  else if (Object(error) === error && !(error instanceof errors.HttpError) && 'status' in (error as object))
+    throw new Error('an operation failed', { cause: error })
+  throw error
+}
+
 /** One for all operations of a service. */
-const makers = new WeakMap<Service, ReturnType<typeof toolsMaker>>()
+const makers = new WeakMap<Service, ReturnType<typeof toolsFor>>()
 
 export const ownHandler = (service: Service, { own }: OwnOperation): Handler => {
   const { path, query: querySchema, body: bodySchema, response: responseSchema } = own
   const guard = roleGuard(service, own.access)
-  const makeTools = makers.get(service) ?? toolsMaker(service)
+  const makeTools = makers.get(service) ?? toolsFor(service)
   makers.set(service, makeTools)
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const lists = new Set(Object.entries(querySchema?.shape ?? {}).flatMap(([name, one]) => (isList(one) ? name : [])))
+  const asService = makeTools(allRights)
   const pattern = new RegExp(`${path.replaceAll(/\{\w+\}/g, '([^/]+)')}$`)
 
   return async (ctx) => {
@@ -108,35 +142,37 @@ export const ownHandler = (service: Service, { own }: OwnOperation): Handler => 
     if (ctx.req.headers['idempotency-key'] !== undefined) throw errors.keyNotTaken()
     const found = pattern.exec(ctx.path) ?? []
     const params = Object.fromEntries(names.map((name, n) => [name, decodeParameter(found[n + 1] ?? '')]))
-    const sent: Record<string, string | string[]> = {}
-    for (const [name, value] of queryParameters(ctx.querystring)) {
-      const before = sent[name]
-      sent[name] = before === undefined ? value : [before, value].flat()
-    }
-    const query = querySchema ? querySchema.safeParse(sent) : { success: true as const, data: {} }
+    const query = querySchema
+      ? await querySchema.safeParseAsync(sentIn(ctx.querystring, lists))
+      : { success: true as const, data: {} }
     if (!query.success) throw errors.parametersInvalid(issuesOf(query.error, 'query'))
     const body = bodySchema
-      ? bodySchema.safeParse((await readValue(ctx)).value)
+      ? await bodySchema.safeParseAsync((await readValue(ctx)).value)
       : { success: true as const, data: undefined }
     if (!body.success) throw errors.bodyInvalid(issuesOf(body.error, 'body'))
     const { name, roles, claims } = caller
     const ended = new AbortController()
-    const result = await Promise.race([
+    const handle = async () =>
       own.handle({
         params,
         query: query.data,
         body: body.data,
         caller: { name, roles, claims },
         ...makeTools(rights),
-        asService: makeTools(allRights),
-      }),
+        asService,
+      })
+    const result = await Promise.race([
+      handle().catch(failed),
       setTimeout(limitMs, undefined, { signal: ended.signal, ref: false }).then(() => {
         throw errors.unavailable('The operation took too long.')
       }),
     ]).finally(() => ended.abort())
     ctx.state.usedDatabase = true
     ctx.set('Cache-Control', 'private, no-store')
-    ctx.body = responseSchema ? responseSchema.parse(result) : (result ?? {})
+    const value = responseSchema ? await responseSchema.parseAsync(result) : (result ?? {})
+    // As text: Koa would take null for no content, and a text for a page.
+    ctx.set('Content-Type', jsonType)
+    ctx.body = JSON.stringify(value) ?? 'null'
   }
 }
 

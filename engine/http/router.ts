@@ -59,7 +59,10 @@ export const createRoutes = (service: Service, operations: readonly Operation[])
     routers.set(prefix, router)
   }
 
-  for (const operation of operations) {
+  // A word before a parameter: `/v1/visits/today` is no id of a row.
+  const own = operations.filter(({ kind }) => kind === 'own')
+  own.sort((a, b) => (a.route.path < b.route.path ? -1 : 1))
+  for (const operation of new Set([...own, ...operations])) {
     const handler = createHandler(service, operation)
     const { operationId, path, method } = operation.route
     for (const full of pathSpellings(path)) add(operationId, full, handler, method)

@@ -48,14 +48,25 @@ const sealer = (secret: string) => {
   }
 }
 
-/** The claims that rules use: a cookie has no room for all claims of a token. */
-const usedClaims = (registry: Registry): string[] =>
-  registry.flatMap(({ access }) =>
-    accessNames
-      .flatMap((name) => rulesOf(access?.[name]))
-      .flatMap((rule) => (typeof rule === 'string' ? [] : Object.values(rule).filter(isClaim)))
-      .map(({ name }) => name),
-  )
+/** The roles and claims that rules use: a cookie has no room for all that a token says. */
+const usedNames = (registry: Registry) => {
+  const rules = registry.flatMap(({ access, fields }) => [
+    ...accessNames.flatMap((name) => rulesOf(access?.[name])),
+    ...fields.flatMap(({ readBy = [] }) => readBy),
+  ])
+  return {
+    usedRoles: new Set(rules.filter((rule) => typeof rule === 'string')),
+    usedClaims: new Set(
+      rules.flatMap((rule) =>
+        typeof rule === 'string'
+          ? []
+          : Object.values(rule)
+              .filter(isClaim)
+              .map(({ name }) => name),
+      ),
+    ),
+  }
+}
 
 const isSecure = (ctx: AppContext): boolean => ctx.secure || ctx.get('X-Forwarded-Proto') === 'https'
 
@@ -66,9 +77,12 @@ export const isSameOrigin = (ctx: AppContext): boolean => {
 }
 
 export const createSessions = ({ registry, token, credentials, callers, sessionSecret }: Service) => {
-  const { seal, open } = sealer(sessionSecret ?? randomBytes(32).toString('base64url'))
+  // Who may sign in otherwise has no session any more.
+  const { seal, open } = sealer(
+    `${credentials?.settings ?? ''} ${sessionSecret ?? randomBytes(32).toString('base64url')}`,
+  )
   const tokenDigest = token === undefined ? undefined : digestOf(Buffer.from(token, 'utf8'))
-  const claims = usedClaims(registry)
+  const { usedRoles, usedClaims } = usedNames(registry)
   // The same object for the same session: what follows from it is computed once.
   const opened = new LRUCache<string, Identity>({ max: 1_000 })
   const attempts = new LRUCache<string, { failed: number; readyAt: number }>({ max: 10_000, ttl: 600_000 })
@@ -123,11 +137,12 @@ export const createSessions = ({ registry, token, credentials, callers, sessionS
       const until = Math.min(Date.now() + sessionMs, caller.expires ?? Number.POSITIVE_INFINITY)
       const digest = digestOf(Buffer.from(sent, 'utf8'))
       const isKey = caller.isService || credentials?.keys?.find(digest) !== undefined
-      const { name, owner, roles } = caller
-      const used = Object.fromEntries(Object.entries(caller.claims).filter(([one]) => claims.includes(one)))
+      const { name, owner } = caller
+      const roles = caller.roles.filter((role) => usedRoles.has(role))
+      const claims = Object.fromEntries(Object.entries(caller.claims).filter(([one]) => usedClaims.has(one)))
       const content: Sealed = isKey
         ? { until, digest }
-        : { until, caller: { name, ...(owner !== undefined && { owner }), roles, claims: used } }
+        : { until, caller: { name, ...(owner !== undefined && { owner }), roles, claims } }
       setCookie(ctx, seal(content), Math.floor((until - Date.now()) / 1_000))
       return caller
     },

@@ -3,6 +3,7 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, type JW
 import type { Identity } from '../descriptor/access.js'
 import { isSafeUrl } from '../process/safeUrl.js'
 import { Unavailable } from '../storage/storage.js'
+import { digestOf } from './keys.js'
 
 /** How much the clocks may differ, in seconds. */
 const clockTolerance = 60
@@ -104,7 +105,7 @@ export const tokenVerifier = (
       return {
         name: String(sub ?? ''),
         // Without a subject, callers differ by their other claims.
-        owner: `token ${JSON.stringify([iss, sub ?? others])}`,
+        owner: `token ${JSON.stringify([iss, sub ?? digestOf(JSON.stringify(others))])}`,
         roles: rolesIn(payload, rolesClaim),
         claims: payload,
         expires: ((payload.exp as number) + clockTolerance) * 1_000,

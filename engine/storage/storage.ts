@@ -141,7 +141,8 @@ export interface Storage {
     created: Import['created'],
     parts: () => AsyncIterable<readonly ImportedRow[]>,
   ): Promise<Exclude<ImportOutcome, { body: unknown }> | undefined>
-  counts(): Promise<ReadonlyMap<Resource, number>>
+  /** How many rows some tables have, by default all. */
+  counts(resources?: readonly Resource[]): Promise<ReadonlyMap<Resource, number>>
   /**
    * Whole rows, redacted fields included: for copies, never for responses. In order of the table's cursor, after the value that the
    * cursor had in the last row read.

@@ -235,8 +235,8 @@ export const resourceTables = (registry: Registry, database: Database) => {
       })
     },
     planImport: (resource: Resource, rows: Import) => tableOf(resource).planImport(rows, {}),
-    async counts(): Promise<ReadonlyMap<Resource, number>> {
-      const counted = [...tables].map(async ([resource, { count }]) => [resource, await count()] as const)
+    async counts(resources: readonly Resource[] = registry): Promise<ReadonlyMap<Resource, number>> {
+      const counted = resources.map(async (resource) => [resource, await tableOf(resource).count()] as const)
       return new Map(await Promise.all(counted))
     },
     changed: changed.names,

@@ -30,7 +30,7 @@ const people = resourceIn(
   },
 )
 const rooms = resourceIn('rooms', { name: text() }, { create: true, access: { read: 'hr', create: 'hr' } })
-const open = resourceIn('open', { name: text() }, { create: true })
+const open = resourceIn('open', { name: text() }, { create: true, update: true, delete: true })
 const countries = resourceIn(
   'countries',
   { name: text() },
@@ -136,6 +136,12 @@ test('a row: only what the visitor may do, and references to what it may read', 
   const unsigned = await page('/explore/open/new')
   assert.match(unsigned.text, /data-path="\/api\/v1\/open"/)
   assert.match(unsigned.text, /Write token/)
+  assert.match((await page('/explore/open/1')).text, /open\/1\/edit/)
+  for (const kind of ['edit', 'delete']) {
+    assert.match((await page(`/explore/open/1/${kind}`)).text, /Write token/)
+    assert.is((await page(`/explore/open/1/${kind}`, 'ana')).status, 403)
+  }
+  assert.not.match((await page('/explore/open/1', 'ana')).text, /open\/1\/edit/)
 })
 
 const write = (path: string, method: string, headers: Record<string, string>, body?: unknown) =>
@@ -172,6 +178,20 @@ test('forms write with the session, only from this site; the API does not take t
   assert.is((await service.send('/api/v1/people', { headers: asKey })).status, 401)
 })
 
+test('errors, redirects and writes of signed-in people stay in their browsers', async () => {
+  const cookie = cookies[token] as string
+  for (const response of [
+    await page('/explore/people/99', token),
+    await page('/explore/nothing', token),
+    await page('/explore/people/', token),
+    await write('/explore/open', 'POST', { cookie, ...origin }, { name: 'x' }),
+    await write('/explore/open', 'POST', { cookie, ...origin }, { name: 7 }),
+  ]) {
+    assert.is(response.headers['cache-control'], 'private, no-store')
+    assert.match(String(response.headers.vary), /cookie/i)
+  }
+})
+
 test('a session ends: by sign-out, with its key, and when its roles change', async () => {
   callers['bob'] = { roles: ['hr'] }
   cookies['bob'] = cookieOf(await signIn('bob'))
@@ -200,6 +220,15 @@ test('a token can sign in, for as long as it is valid', async () => {
   const table = await page('/explore/people', 'eve')
   assert.match(table.text, /Person 3/)
   assert.not.match(table.text, /Person 1/)
+  // Without a subject, and with more roles than a cookie could hold.
+  const roles = ['hr', ...Array.from({ length: 300 }, (_, n) => `group-of-the-company-${n}`)]
+  const large = await new SignJWT({ aud: 'registry', exp, roles })
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(new TextEncoder().encode(secret))
+  const many = await signIn(large)
+  assert.ok(String(many.headers['set-cookie']?.[0]).length < 1_000)
+  cookies['large'] = cookieOf(many)
+  assert.match((await page('/explore/people', 'large')).text, /Person 1/)
 })
 
 test('pages have no CORS headers, and an address with many failures waits', async () => {

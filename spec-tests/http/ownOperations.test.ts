@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { claim } from '../../engine/descriptor/access.js'
@@ -15,7 +16,7 @@ const visits = resourceIn(
   'visits',
   {
     patient: text(),
-    diagnosis: text({ readBy: ['desk'], filter: true }),
+    fee: integer({ filter: true, sort: true, readBy: ['desk'] }),
     vet_id: integer({ filter: true }),
     closed: date(),
     state: text({ filter: true }),
@@ -77,14 +78,6 @@ const touch = defineOperation({
     return batch([{ method: 'PATCH', path: `/v1/visits/${params['visit_id']}`, body: { patient: 'touched' } }])
   },
 })
-const find = defineOperation({
-  method: 'GET',
-  path: '/v1/find',
-  about: 'Looks for a secret.',
-  access: 'signed-in',
-  query: z.looseObject({}),
-  handle: ({ query, resources }) => resources['visits']?.list(query as Record<string, string>),
-})
 const broken = defineOperation({
   method: 'POST',
   path: '/v1/broken',
@@ -102,7 +95,54 @@ const wrongAnswer = defineOperation({
   handle: () => ({ n: 'x' }) as never,
 })
 
-const named = { close, report, touch, find, broken, 'wrong-answer': wrongAnswer }
+const found = defineOperation({
+  method: 'GET',
+  path: '/v1/visits/found',
+  about: 'Lists what the caller asks for.',
+  access: 'signed-in',
+  query: z.looseObject({}),
+  handle: ({ query, resources }) => resources['visits']?.list(query as never) ?? null,
+})
+const echo = defineOperation({
+  method: 'GET',
+  path: '/v1/echo/{name}',
+  about: 'Returns its query.',
+  access: 'public',
+  query: z.looseObject({
+    tags: z.array(z.string()).optional(),
+    even: z
+      .string()
+      .refine(async (one) => one !== 'odd')
+      .optional(),
+  }),
+  handle: ({ query }) => query,
+})
+const library = Object.assign(new Error('a secret of the code'), {
+  status: 401,
+  expose: true,
+  headers: { 'x-other': '1' },
+})
+/** What code may return or throw by mistake. */
+const odd: Record<string, () => unknown> = {
+  bigint: () => 1n,
+  text: () => '<b>',
+  nothing: () => null,
+  library: () => Promise.reject(library),
+  status: () => Promise.reject(new ApiError(200, 'ok', 'a secret of the code')),
+  fraction: () => Promise.reject(new ApiError(404.5, 'ok', 'a secret of the code')),
+  details: () => Promise.reject(new ApiError(409, 'ok', 'a secret of the code', { n: 1n })),
+}
+const odds = defineOperation({
+  method: 'GET',
+  path: '/v1/echo/odd',
+  about: 'Returns or throws something.',
+  access: 'public',
+  query: z.object({ what: z.string() }),
+  response: z.any(),
+  handle: ({ query: { what } }) => odd[what]?.(),
+})
+
+const named = { close, report, touch, broken, 'wrong-answer': wrongAnswer, found, echo, odds }
 const operations = Object.entries(named).map(([name, one]) => ({
   ...one,
   name,
@@ -113,11 +153,17 @@ const callers = {
   vet: { roles: ['vet'], claims: { vet_id: 1 } },
   guest: { roles: ['guest'] },
 }
-const service = await startService({ registry: [visits, bills], operations, credentials: callersNamed(callers) })
+const lines: string[] = []
+const service = await startService({
+  registry: [visits, bills],
+  operations,
+  credentials: callersNamed(callers),
+  logger: pino({}, { write: (line) => lines.push(line) }),
+})
 await service.fill([
   {
     resource: visits,
-    rows: [1, 2, 3].map((id) => ({ id, patient: `P${id}`, vet_id: id % 2, closed: null, state: 'open' })),
+    rows: [1, 2, 3].map((id) => ({ id, patient: `P${id}`, fee: id, vet_id: id % 2, closed: null, state: 'open' })),
   },
 ])
 // Its own errors are not in the documents.
@@ -155,12 +201,6 @@ test('a batch of an operation has the rights of the caller', async () => {
   assert.is((await send('POST', '/v1/visits/3/touch', 'vet')).body[0].body.patient, 'touched')
   assert.is((await send('POST', '/v1/visits/2/touch', 'vet')).status, 404)
   assert.is((await send('POST', '/v1/visits/2/touch', 'guest')).status, 403)
-})
-
-test('a list of an operation does not take fields that are hidden from the caller', async () => {
-  assert.is((await send('GET', '/v1/find?diagnosis=x', 'desk')).body.meta.total, 0)
-  const refused = await send('GET', '/v1/find?diagnosis=x', 'vet')
-  assert.equal([refused.status, refused.body.error.details.detail[0].type], [422, 'extra_forbidden'])
 })
 
 test('who may: roles, the write token, everybody', async () => {
@@ -201,6 +241,48 @@ test('an error of the code, or a response that breaks its schema, is 500 without
   }
 })
 
+test('whatever the code returns or throws, the response is JSON, and is logged', async () => {
+  for (const [what, status, expected] of [
+    ['text', 200, '"<b>"'],
+    ['nothing', 200, 'null'],
+    ['bigint', 500, undefined],
+    ['library', 500, undefined],
+    ['status', 500, undefined],
+    ['fraction', 500, undefined],
+    ['details', 500, undefined],
+  ] as const) {
+    const response = await send('GET', `/v1/echo/odd?what=${what}`)
+    assert.is(response.status, status, what)
+    assert.match(String(response.headers['content-type']), /^application\/json/, what)
+    if (expected) assert.is(response.text, expected)
+    else assert.is(response.body.error.code, 'internal_error', what)
+    assert.not.match(response.text, /secret/)
+    assert.is(response.headers['x-other'], undefined)
+    await new Promise((done) => setTimeout(done, 10))
+    const logged = lines.map((line) => JSON.parse(line)).filter(({ id }) => id === response.headers['x-request-id'])
+    const messages = logged.map(({ msg }) => msg)
+    assert.equal(messages, status === 500 ? ['a request failed', 'request'] : ['request'], what)
+  }
+})
+
+test('a query has only what was sent, and a list may have one value', async () => {
+  const { body } = await send('GET', '/v1/echo/x?__proto__=a&toString=b&tags=c')
+  assert.equal(Object.entries(body).sort(), [
+    ['tags', ['c']],
+    ['toString', 'b'],
+  ])
+  assert.is((await send('GET', '/v1/echo/x?even=odd')).status, 422)
+  assert.equal((await send('GET', '/v1/echo/x?even=a')).body, { even: 'a' })
+})
+
+test('an operation beside rows lists only by what its caller may see', async () => {
+  assert.is((await send('GET', '/v1/visits/found?fee=1', 'desk')).body.meta.total, 1)
+  for (const query of ['fee=1', 'sort=fee']) {
+    const refused = await send('GET', `/v1/visits/found?${query}`, 'vet')
+    assert.equal([refused.status, refused.body.error.code], [422, 'validation_error'])
+  }
+})
+
 test('the documents and the index have them', async () => {
   const { body } = await send('GET', '/openapi.json')
   const operation = body.paths['/v1/visits/{visit_id}/close'].post
@@ -228,6 +310,18 @@ test('files with mistakes are refused, all at once', async () => {
     )
     write('f-taken', "export default { method: 'GET', path: '/v1/visits/{id}', about: 'Y.', handle: () => 1 }")
     write('g-throws', 'throw new Error("no")')
+    const other = "method: 'GET', about: 'X.', handle: () => 1"
+    write('h-first', `export default { ${other}, path: '/v1/{kind}/report' }`)
+    write('i-twice', `export default { ${other}, path: '/v1/a/{id}/{id}' }`)
+    write('j-one', `export default { ${other}, path: '/v1/b/{one}' }`)
+    write('k-two', "export default { method: 'PUT', path: '/v1/b/{two}', about: 'X.', handle: () => 1 }")
+    for (const [n, name] of ['get-visits', 'm-same', 'm_same', 'probe', 'two words'].entries())
+      write(name, `export default { ${other}, path: '/v1/d/${n}' }`)
+    const zod = JSON.stringify(import.meta.resolve('zod'))
+    write(
+      'l-schema',
+      `import { z } from ${zod}\nexport default { ${other}, path: '/v1/c', query: z.object({ a: z.set(z.string()) }), response: z.json() }`,
+    )
     const { message } = await loadOperations(folder, [visits, bills]).then(
       () => new Error('loaded'),
       (error: Error) => error,
@@ -243,6 +337,15 @@ test('files with mistakes are refused, all at once', async () => {
       /e-public\.ts: access is public/,
       /f-taken\.ts: .*choose another/,
       /g-throws\.ts: cannot be loaded: no/,
+      /h-first\.ts: path is/,
+      /i-twice\.ts: path is .*its own name/,
+      /k-two\.ts: \/v1\/b\/\{two\} is \/v1\/b\/\{one\} in operations\/j-one\.ts/,
+      /get-visits\.ts: another operation is called getVisits/,
+      /m_same\.ts: another operation is called mSame/,
+      /probe\.ts: another operation is called probe/,
+      /two words\.ts: the name must have only/,
+      /l-schema\.ts: query has a schema/,
+      /l-schema\.ts: response has a schema/,
     ])
       assert.match(message, expected)
     assert.equal(await loadOperations(join(folder, 'missing'), []), [])
