@@ -62,30 +62,23 @@ const httpError = (
   details?: object,
 ) => new HttpError(status, message, { error: { code, message, details } }, headers)
 
-/** The realm names what the token protects, not the host. */
-const challenge = 'Bearer realm="writes"'
+/** A token or key that is missing, or wrong; the realm names what it protects, not the host. */
+const unauthorized = (realm: 'writes' | 'api', message: string, isWrong = false): HttpError =>
+  httpError(401, 'unauthorized', message, {
+    'WWW-Authenticate': `Bearer realm="${realm}"${isWrong ? ', error="invalid_token"' : ''}`,
+  })
 
 export const tokenMissing = (): HttpError =>
-  httpError(401, 'unauthorized', 'This operation requires the write token: send "Authorization: Bearer <API_TOKEN>".', {
-    'WWW-Authenticate': challenge,
-  })
+  unauthorized('writes', 'This operation requires the write token: send "Authorization: Bearer <API_TOKEN>".')
 
 export const tokenWrong = (): HttpError =>
-  httpError(401, 'unauthorized', 'The bearer token is not the write token of this deployment.', {
-    'WWW-Authenticate': `${challenge}, error="invalid_token"`,
-  })
-
-const callerChallenge = 'Bearer realm="api"'
+  unauthorized('writes', 'The bearer token is not the write token of this deployment.', true)
 
 export const callerMissing = (): HttpError =>
-  httpError(401, 'unauthorized', 'This operation requires a key or token: send "Authorization: Bearer <key>".', {
-    'WWW-Authenticate': callerChallenge,
-  })
+  unauthorized('api', 'This operation requires a key or token: send "Authorization: Bearer <key>".')
 
 export const callerUnknown = (): HttpError =>
-  httpError(401, 'unauthorized', 'The key or token is not known, is wrong, or has expired.', {
-    'WWW-Authenticate': `${callerChallenge}, error="invalid_token"`,
-  })
+  unauthorized('api', 'The key or token is not known, is wrong, or has expired.', true)
 
 export const forbidden = (): HttpError =>
   httpError(403, 'forbidden', 'Your key or token does not allow this operation.')

@@ -134,17 +134,11 @@ export const resourceTables = (registry: Registry, database: Database) => {
     return changed.watch(resource, expanded, check, targets)
   }
 
-  const expandedTable = (resource: Resource, expand: readonly string[]): Table => {
-    const { writes, planImport } = tableOf(resource)
-    const { source, expansions } = expandedFrom(resource, expand, ({ path }) => sourceAt(path))
-    const runner = runnerOf(resource, expand, expansions)
-    return resourceTable(dialect, source, readStatements(dialect, source), runner, writes, planImport, database)
-  }
-
   const onceWriters = buildOnce<Pick<ReturnType<typeof tableOf>, 'writes' | 'planImport'>>()
   /** What plans the writes of a caller. */
-  const writersOf = (resource: Resource, rights: Rights) =>
-    onceWriters(`${resource.path} ${scopeOf(rights).key}`, () => {
+  const writersOf = (resource: Resource, rights: Rights) => {
+    if (rights === allRights) return tableOf(resource)
+    return onceWriters(`${resource.path} ${scopeOf(rights).key}`, () => {
       const own = rights.of(resource)
       const source = sourceAt(resource.path)
       const seen = seenSource(resource, own)
@@ -172,7 +166,7 @@ export const resourceTables = (registry: Registry, database: Database) => {
         ),
       }
       const { create: _, ...options } = database.writeOptions(resource)
-      const [id] = [idField(resource)]
+      const id = idField(resource)
       const onlyId = compile(
         sqlTag(
           dialect.knex,
@@ -184,11 +178,13 @@ export const resourceTables = (registry: Registry, database: Database) => {
       const planImport = importPlanner(dialect, registry, source, sourceAt, writes.keys, restriction)
       return { writes, planImport }
     })
+  }
 
   const onceRead = buildOnce<
     ReturnType<typeof expandedFrom> & { statements: ReturnType<typeof readStatements>; runner: Runner }
   >()
-  const restrictedTable = (resource: Resource, expand: readonly string[], rights: Rights): Table => {
+  /** The table for a caller, with expanded references. */
+  const tableFor = (resource: Resource, expand: readonly string[], rights: Rights): Table => {
     const { key, values } = scopeOf(rights)
     const seen = (one: Resource) => seenSource(one, rights.of(one))
     const isPrivate = [resource, ...expand.map((name) => targetOf(resource, name))].some(
@@ -200,22 +196,19 @@ export const resourceTables = (registry: Registry, database: Database) => {
       return { source, expansions, statements, runner: runnerOf(resource, expand, expansions) }
     })
     const { writes, planImport } = writersOf(resource, rights)
-    const restricted = restrictedRunner(runner, isPrivate ? values : {})
-    return resourceTable(dialect, source, statements, restricted, writes, planImport, database, values, isPrivate)
+    const own = isPrivate ? restrictedRunner(runner, values) : runner
+    return resourceTable(dialect, source, statements, own, writes, planImport, database, values, isPrivate)
   }
 
   const keep = buildOnce<Table>()
   const managed = registry.find(({ existing }) => !existing) ?? (registry[0] as Resource)
   return {
     table(resource: Resource, expand: readonly string[] = [], rights: Rights = allRights): Table {
-      if (rights !== allRights) {
-        const { key, values } = scopeOf(rights)
-        return keep(`${resource.path} ${expand} ${key} ${jsonList(Object.entries(values))}`, () =>
-          restrictedTable(resource, expand, rights),
-        )
-      }
-      if (expand.length === 0) return tableOf(resource).table
-      return keep(`${resource.path} ${expand}`, () => expandedTable(resource, expand))
+      if (rights === allRights && expand.length === 0) return tableOf(resource).table
+      const { key, values } = scopeOf(rights)
+      return keep(`${resource.path} ${expand} ${key} ${jsonList(Object.entries(values))}`, () =>
+        tableFor(resource, expand, rights),
+      )
     },
     async batch(
       { writes, check, isUndone = false, idempotencyKey: given }: WriteBatch,
@@ -223,9 +216,8 @@ export const resourceTables = (registry: Registry, database: Database) => {
     ): Promise<BatchOutcome> {
       const { runner, writes: planner } = tableOf(writes[0]?.resource ?? managed)
       const { keys } = planner
-      const writerOf = (resource: Resource) =>
-        (rights === allRights ? tableOf(resource) : writersOf(resource, rights)).writes
-      const scope = rights === allRights ? {} : scopeOf(rights).values
+      const writerOf = (resource: Resource) => writersOf(resource, rights).writes
+      const { values: scope } = scopeOf(rights)
       return runner.batch({
         kind: 'batch',
         isUndone,
