@@ -1,14 +1,14 @@
 /** Compares rows that are imported with rows that are created one by one, in one run. */
 import { join } from 'node:path'
-import { folders } from '../product.js'
-import { buildWith } from '../support/buildWith.js'
 import { startProcess } from '../support/process.js'
+import { root } from '../support/root.js'
+import { temporaryProject } from '../support/temporaryProject.js'
 
 const API_TOKEN = 'the-write-token-of-the-benchmark'
 
 /** A made-up resource with an import, which those of the example do not have. */
 const path = '/api/v1/stress-notes'
-const madeUp = join(import.meta.dirname, '..', 'stress', 'resources')
+const madeUp = join(root, 'stress')
 
 const [clients, singleRows, importedRows] = [16, 5_000, 10_000]
 
@@ -27,8 +27,8 @@ export interface ImportRates {
 }
 
 export const measureImports = async (url: string): Promise<ImportRates> => {
-  const server = join(buildWith([folders.resources, madeUp], folders.seeds), 'server.js')
-  const { address, end } = await startProcess({ DATABASE_URL: url, API_TOKEN }, { server })
+  const project = temporaryProject(root, madeUp)
+  const { address, end } = await startProcess({ DATABASE_URL: url, API_TOKEN }, { project })
   const post = async (to: string, type: string, body: string): Promise<void> => {
     const headers = { authorization: `Bearer ${API_TOKEN}`, 'content-type': type }
     const response = await fetch(`${address}${to}`, { method: 'POST', headers, body })

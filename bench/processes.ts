@@ -1,15 +1,10 @@
 /** The measured servers, each in its own process: starting, waiting for the port, stopping. */
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { folders } from '../product.js'
+import { join } from 'node:path'
 import { spawnChild } from '../support/cleanup.js'
 import { startFlags, untilResponding } from '../support/process.js'
-
-export const root = dirname(folders.seeds)
-
-/** The build that this process runs. */
-export const build = dirname(import.meta.dirname)
+import { main, root } from '../support/root.js'
 
 export interface RunningServer {
   readonly name: string
@@ -69,7 +64,7 @@ const start = async (
 /** This service with its default settings. */
 export const thisService = (url: string, port: number, env: Record<string, string> = {}): BenchServer => {
   const name = 'this service'
-  const args = [...startFlags, join(build, 'server.js')]
+  const args = [...startFlags, main, 'start']
   return { name, start: () => start(name, args, port, { DATABASE_URL: url, HOST: '127.0.0.1', ...env }) }
 }
 

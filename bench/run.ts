@@ -5,16 +5,17 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { endProgressLine } from '../engine/process/progress.js'
 import { spawnChild } from '../support/cleanup.js'
-import { flag, integer, runCommand } from '../support/options.js'
+import { defineCommand, flag, integer, runCommand } from '../support/options.js'
+import { root } from '../support/root.js'
 import { measureGrowth, readBody } from './growth.js'
 import { measureImports } from './imports.js'
-import { arePeersInstalled, type BenchServer, peersFolder, type RunningServer, root, thisService } from './processes.js'
+import { arePeersInstalled, type BenchServer, peersFolder, type RunningServer, thisService } from './processes.js'
 import { markdown, withSection } from './report.js'
 import { dataFolder, postgresTarget, sqliteTarget } from './targets.js'
 import { measure } from './throughput.js'
 
 const command = {
-  name: 'npm run bench',
+  name: 'bench',
   about: 'Compares the service with its peers, and writes its section of docs/benchmarks.md.',
   options: {
     postgres: flag('measure on PostgreSQL instead of SQLite'),
@@ -22,7 +23,7 @@ const command = {
     rounds: integer('rounds of each measurement; the report has the best', 5, { max: 1_000 }),
     seconds: integer('seconds per measurement', 4, { max: 3_600 }),
   },
-  example: 'npm run bench -- --rows 100000 --rounds 3 --seconds 2',
+  example: '--rows 100000 --rounds 3 --seconds 2',
 }
 
 const log = (line: string) => {
@@ -51,35 +52,37 @@ const startAll = async (benchServers: readonly BenchServer[]) => {
   return { servers, unavailable }
 }
 
-await runCommand(command, async ({ postgres, rows, rounds, seconds }) => {
-  mkdirSync(dataFolder, { recursive: true })
-  await installPeers()
-  const target = postgres ? await postgresTarget() : sqliteTarget
-  const ports = { service: 0, peers: 10, small: 20, large: 21 }
-  const portOf = (server: keyof typeof ports): number => target.port + ports[server]
-  const database = await target.database('reads', 30_000)
-  const service = await thisService(database, portOf('service')).start()
+await runCommand(
+  defineCommand(command, async ({ postgres, rows, rounds, seconds }) => {
+    mkdirSync(dataFolder, { recursive: true })
+    await installPeers()
+    const target = postgres ? await postgresTarget() : sqliteTarget
+    const ports = { service: 0, peers: 10, small: 20, large: 21 }
+    const portOf = (server: keyof typeof ports): number => target.port + ports[server]
+    const database = await target.database('reads', 30_000)
+    const service = await thisService(database, portOf('service')).start()
 
-  const bodies = { page: join(dataFolder, 'page.json'), row: join(dataFolder, 'row.json') }
-  writeFileSync(bodies.page, await readBody(service.address + service.page(0)))
-  writeFileSync(bodies.row, await readBody(service.address + service.row))
+    const bodies = { page: join(dataFolder, 'page.json'), row: join(dataFolder, 'row.json') }
+    writeFileSync(bodies.page, await readBody(service.address + service.page(0)))
+    writeFileSync(bodies.row, await readBody(service.address + service.row))
 
-  const { servers: peers, unavailable } = await startAll(target.peers(database, bodies, portOf('peers')))
-  const servers = [service, ...peers]
-  const measured = await measure(servers, { rounds, seconds }, log)
-  for (const server of servers) await server.stop()
+    const { servers: peers, unavailable } = await startAll(target.peers(database, bodies, portOf('peers')))
+    const servers = [service, ...peers]
+    const measured = await measure(servers, { rounds, seconds }, log)
+    for (const server of servers) await server.stop()
 
-  log('Imports …')
-  const imports = await measureImports(await target.database('imports', 1))
-  log(`Growth to ${rows.toLocaleString('en')} rows …`)
-  const uncached = { CACHE_MB: '0' }
-  const demo = thisService(await target.database('demo', 1), portOf('small'), uncached)
-  const large = thisService(await target.database(`employees-${rows}`, rows), portOf('large'), uncached)
-  const growths = await measureGrowth(demo, large, rows)
-  await target.close()
+    log('Imports …')
+    const imports = await measureImports(await target.database('imports', 1))
+    log(`Growth to ${rows.toLocaleString('en')} rows …`)
+    const uncached = { CACHE_MB: '0' }
+    const demo = thisService(await target.database('demo', 1), portOf('small'), uncached)
+    const large = thisService(await target.database(`employees-${rows}`, rows), portOf('large'), uncached)
+    const growths = await measureGrowth(demo, large, rows)
+    await target.close()
 
-  const report = markdown({ target, measured, unavailable, imports, growth: { rows, growths } })
-  const page = join(root, 'docs', 'benchmarks.md')
-  writeFileSync(page, withSection(readFileSync(page, 'utf8'), report))
-  console.log(report)
-})
+    const report = markdown({ target, measured, unavailable, imports, growth: { rows, growths } })
+    const page = join(root, 'docs', 'benchmarks.md')
+    writeFileSync(page, withSection(readFileSync(page, 'utf8'), report))
+    console.log(report)
+  }),
+)

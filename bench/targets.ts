@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { publicDatabaseUrl } from '../engine/process/databaseUrl.js'
 import { spawnChild } from '../support/cleanup.js'
 import { runSql, startPersistentPostgres } from '../support/postgresServer.js'
-import { type BenchServer, build, nodePeer, root } from './processes.js'
+import { main, root } from '../support/root.js'
+import { type BenchServer, nodePeer } from './processes.js'
 
 /** Databases that take long to create are stored here between runs; git ignores it. */
 export const dataFolder = join(root, 'bench', 'data')
@@ -30,7 +31,7 @@ export interface BenchTarget {
 /** Adds employees to a database. */
 const seed = async (url: string, rows: number): Promise<void> => {
   const env = { ...process.env, DATABASE_URL: url }
-  const args = [join(build, 'cli', 'seed.js'), '--resource', 'employees', '--rows', String(rows)]
+  const args = [main, 'seed', '--resource', 'employees', '--rows', String(rows)]
   const child = spawnChild(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
   const [code] = await once(child, 'exit')
   if (code !== 0) throw new Error(`npm run seed failed for ${publicDatabaseUrl(url)}`)

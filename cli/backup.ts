@@ -2,17 +2,16 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sqlitePath } from '../engine/process/databaseUrl.js'
-import { readSettings } from '../engine/process/settings.js'
-import { product } from '../product.js'
-import { CommandError, runCommand } from '../support/options.js'
+import { CommandError, defineCommand } from '../support/options.js'
 import { copyDatabase } from './backup/copyDatabase.js'
+import { projectSettings } from './project.js'
 
 const command = {
-  name: 'npm run backup',
+  name: 'backup',
   about: 'Copies the SQLite database of DATABASE_URL while it is in use, and checks the copy.',
   argument: { name: 'FILE', about: 'the file to write; it must not exist yet', required: true },
   options: {},
-  example: 'npm run backup -- /backups/2026-11-15.sqlite',
+  example: '/backups/2026-11-15.sqlite',
 }
 
 const sourceFile = (url: string): string => {
@@ -32,9 +31,9 @@ const checkTarget = (file: string): void => {
   }
 }
 
-await runCommand(command, async (_, argument) => {
+export default defineCommand(command, async (_, argument) => {
   const file = argument as string
-  const source = sourceFile(readSettings(process.env, product.database).DATABASE_URL)
+  const source = sourceFile((await projectSettings()).DATABASE_URL)
   checkTarget(file)
   await copyDatabase(source, file)
   console.log(`Saved a snapshot of the database in ${file} and checked its integrity.`)

@@ -1,27 +1,28 @@
 /** Checks the descriptors and demo rows without starting the service: `npm run check`. */
+
 import { hasAccess } from '../engine/contract/accessDocuments.js'
 import { accessNames, describeRules, rulesOf } from '../engine/descriptor/access.js'
-import { inspectFolders } from '../engine/descriptor/load.js'
+import { inspectProject } from '../engine/descriptor/load.js'
 import { loadOperations } from '../engine/descriptor/operationFiles.js'
 import { type Registry, updatableFields } from '../engine/descriptor/registry.js'
 import { type FileError, RegistryError } from '../engine/descriptor/registryError.js'
 import type { Position } from '../engine/descriptor/sourceFile.js'
-import { readSettings } from '../engine/process/settings.js'
+import { loadProduct } from '../engine/product.js'
 import { describeDifference } from '../engine/storage/migration/difference.js'
 import { planStorage } from '../engine/storage/open.js'
-import { folders, product } from '../product.js'
-import { flag, runCommand } from '../support/options.js'
+import { defineCommand, flag } from '../support/options.js'
 import { counted } from './counted.js'
+import { projectFolder, projectSettings } from './project.js'
 
 const command = {
-  name: 'npm run check',
+  name: 'check',
   about: 'Checks the descriptors in resources/ and the demo rows in seeds/, and shows the line of every error.',
   options: {
     database: flag('compare the descriptors with the database of DATABASE_URL too'),
     json: flag('print an array of errors, each with file, line, column and message'),
   },
   notes: 'Exit code: 0 if there are no errors, 1 otherwise.',
-  example: 'npm run check -- --json',
+  example: '--json',
 }
 
 /** The most characters of a source line that are shown; demo rows are long. */
@@ -86,7 +87,7 @@ const printForMachines = (errors: readonly FileError[]): void => {
 
 /** What would prevent a start on the database of DATABASE_URL, and rows whose responses would break their schema. */
 const databaseErrors = async (registry: Registry): Promise<FileError[]> => {
-  const { DATABASE_URL, POOL_WAIT_MS, DERIVED_OBJECTS: derivedObjects } = readSettings(process.env, product.database)
+  const { DATABASE_URL, POOL_WAIT_MS, DERIVED_OBJECTS: derivedObjects } = await projectSettings()
   const { differences } = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS, { withValues: true, derivedObjects })
   return differences
     .filter(({ isBlocking, isError }) => isBlocking || isError)
@@ -96,18 +97,25 @@ const databaseErrors = async (registry: Registry): Promise<FileError[]> => {
     })
 }
 
-await runCommand(command, async ({ json, database }) => {
-  const inspection = await inspectFolders(folders)
-  const operationErrors = await loadOperations(folders.operations, inspection.registry).then(
+/** The errors with which the loading of files fails. */
+const errorsOf = (loading: Promise<unknown>): Promise<readonly FileError[]> =>
+  loading.then(
     () => [],
     (error: unknown) => {
       if (error instanceof RegistryError) return error.errors
       throw error
     },
   )
+
+export default defineCommand(command, async ({ json, database }) => {
+  const inspection = await inspectProject(projectFolder())
+  const otherErrors = [
+    ...(await errorsOf(loadProduct(projectFolder()))),
+    ...(await errorsOf(loadOperations(projectFolder(), inspection.registry))),
+  ]
   const isComparable = database && inspection.errors.length === 0
   const differences = isComparable ? await databaseErrors(inspection.registry) : []
-  const errors = [...inspection.errors, ...inspection.seedErrors, ...operationErrors, ...differences].sort(
+  const errors = [...inspection.errors, ...inspection.seedErrors, ...otherErrors, ...differences].sort(
     (a, b) => a.file.localeCompare(b.file, 'en') || (a.position?.line ?? 0) - (b.position?.line ?? 0),
   )
   if (json) printForMachines(errors)

@@ -1,22 +1,25 @@
 /** Compares the API that the descriptors define with the recorded one: `npm run contract`. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createDocuments } from '../engine/contract/documents.js'
 import { deriveOperations } from '../engine/contract/operations.js'
-import { inspectFolders } from '../engine/descriptor/load.js'
+import { inspectProject } from '../engine/descriptor/load.js'
 import { loadOperations } from '../engine/descriptor/operationFiles.js'
 import { RegistryError } from '../engine/descriptor/registryError.js'
-import { folders, product } from '../product.js'
-import { CommandError, flag, runCommand } from '../support/options.js'
+import { commandLine } from '../engine/process/commandLine.js'
+import { loadProduct } from '../engine/product.js'
+import { CommandError, defineCommand, flag } from '../support/options.js'
 import { compareDocuments } from './contract/compare.js'
 import { isObject, type Json } from './contract/json.js'
 import { formatReport } from './contract/report.js'
+import { projectFolder } from './project.js'
 
 const name = 'docs/openapi.json'
-const file = join(dirname(folders.seeds), name)
+const recordFile = () => join(projectFolder(), name)
 
 const command = {
-  name: 'npm run contract',
+  name: 'contract',
   about: `Compares the API that the descriptors define with the one recorded in ${name}, and reports which clients a difference breaks.`,
   options: {
     accept: flag(`record the API in ${name}`),
@@ -24,11 +27,12 @@ const command = {
     json: flag('print the differences as JSON'),
   },
   notes: 'Exit code: 0 if nothing breaks clients or the differences are accepted, 1 otherwise.',
-  example: 'npm run contract -- --accept',
+  example: '--accept',
 }
 
 const readRecorded = (): Json => {
-  const advice = 'record the API with: npm run contract -- --accept'
+  const advice = `record the API with: ${commandLine('contract', '--accept')}`
+  const file = recordFile()
   if (!existsSync(file)) throw new CommandError(`${name} does not exist; ${advice}`)
   try {
     const recorded: unknown = JSON.parse(readFileSync(file, 'utf8'))
@@ -39,11 +43,12 @@ const readRecorded = (): Json => {
   throw new CommandError(`${name} is not an OpenAPI document; restore it, or ${advice}`)
 }
 
-await runCommand(command, async ({ accept, check, json }) => {
+export default defineCommand(command, async ({ accept, check, json }) => {
   // Without demo rows where these have errors: they may not match a changed descriptor yet.
-  const { registry, errors } = await inspectFolders(folders)
+  const { registry, errors } = await inspectProject(projectFolder())
   if (errors.length > 0) throw new RegistryError(errors)
-  const operations = deriveOperations(registry, product, await loadOperations(folders.operations, registry))
+  const { product } = await loadProduct(projectFolder())
+  const operations = deriveOperations(registry, product, await loadOperations(projectFolder(), registry))
   const document = JSON.parse(createDocuments(product, operations).openapi.toString()) as Json
   // The examples come from the demo rows.
   const hasExamples = registry.every(({ demoErrors }) => demoErrors === undefined)
@@ -52,9 +57,11 @@ await runCommand(command, async ({ accept, check, json }) => {
       'The examples come from the demo rows, which have errors; correct the files in seeds/ first.',
     )
   }
+  const file = recordFile()
   const isNew = accept && !existsSync(file)
   const all = isNew ? [] : compareDocuments(readRecorded(), document)
   const differences = hasExamples ? all : all.filter(({ rule }) => rule !== 'example-changed')
+  if (accept) mkdirSync(dirname(file), { recursive: true })
   if (accept) writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`)
 
   const isBreaking = differences.some(({ breaks }) => breaks.length > 0)

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { loadRegistry } from '../engine/descriptor/load.js'
 import { managedResources, type Registry } from '../engine/descriptor/registry.js'
 import { publicDatabaseUrl, sqlitePath } from '../engine/process/databaseUrl.js'
 import { endProgressLine, progressBar } from '../engine/process/progress.js'
@@ -10,21 +9,21 @@ import { readSettings, type Settings, SettingsError } from '../engine/process/se
 import { copiedKeys } from '../engine/storage/keys.js'
 import { openStorage, storageTables } from '../engine/storage/open.js'
 import { type Batch, type CopiedTable, hasRows, type Storage, type StoredRow } from '../engine/storage/storage.js'
-import { folders } from '../product.js'
 import { readBatches } from '../support/bulkRows.js'
-import { CommandError, runCommand, text, UsageError } from '../support/options.js'
+import { CommandError, defineCommand, text, UsageError } from '../support/options.js'
 import { openOptions } from './openOptions.js'
+import { projectRegistry } from './project.js'
 
 const command = {
-  name: 'npm run copy',
+  name: 'copy',
   about: 'Copies every row from one database to an empty one, and compares both afterwards.',
   options: {
     from: text('the database to read: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME', 'DATABASE'),
     to: text('the database to write; an SQLite file and its folder are created', 'DATABASE'),
   },
   notes: 'Set the password of PostgreSQL in PGPASSWORD, not in the URL: npm prints the command line.',
-  example:
-    'PGPASSWORD=secret npm run copy -- --from sqlite:data/registry.sqlite --to postgres://me@localhost:5432/registry',
+  exampleSettings: 'PGPASSWORD=secret',
+  example: '--from sqlite:data/registry.sqlite --to postgres://me@localhost:5432/registry',
 }
 
 /** Validates the database URL of an option and returns the settings with it. */
@@ -178,7 +177,7 @@ const withoutExisting = (all: Registry): Registry => {
   }))
 }
 
-await runCommand(command, async ({ from: source, to: target }) => {
+export default defineCommand(command, async ({ from: source, to: target }) => {
   const options = openOptions(settingsFor('from', source), 2, copyTimeoutMs)
   settingsFor('to', target)
   const identity = (url: string) => {
@@ -186,7 +185,7 @@ await runCommand(command, async ({ from: source, to: target }) => {
     return path === undefined ? url : resolve(path)
   }
   if (identity(source) === identity(target)) throw new UsageError('--from and --to are the same database.')
-  const registry = withoutExisting(await loadRegistry(folders))
+  const registry = withoutExisting(await projectRegistry())
   // Before anything is opened, which would create tables in both databases.
   await checkSourceDatabase(registry, source, options.pool.waitMs)
   const from = await openStorage(registry, source, options)

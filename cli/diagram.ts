@@ -1,22 +1,22 @@
 /** Records the entity diagram of the registry for the README: `npm run diagram`. */
-import { writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { loadRegistry } from '../engine/descriptor/load.js'
-import { folders } from '../product.js'
-import { runCommand } from '../support/options.js'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { defineCommand } from '../support/options.js'
 import { standaloneDiagram } from './diagram/standalone.js'
+import { projectFolder, projectRegistry } from './project.js'
 
 const name = 'docs/entities.svg'
 
 const command = {
-  name: 'npm run diagram',
+  name: 'diagram',
   about: `Writes the entity diagram of the explorer to ${name}.`,
   options: {},
-  example: 'npm run diagram',
+  example: '',
 }
 
-await runCommand(command, async () => {
-  const diagram = await standaloneDiagram(await loadRegistry(folders))
-  writeFileSync(join(dirname(folders.seeds), name), diagram)
+export default defineCommand(command, async () => {
+  const diagram = await standaloneDiagram(await projectRegistry())
+  mkdirSync(join(projectFolder(), 'docs'), { recursive: true })
+  writeFileSync(join(projectFolder(), name), diagram)
   console.log(`Wrote ${name}.`)
 })

@@ -8,7 +8,6 @@ import { matchFields } from '../engine/contract/importParameters.js'
 import { type ImportType, rowReader } from '../engine/contract/importRows.js'
 import { constraintIssue } from '../engine/contract/issues.js'
 import { importReaders } from '../engine/contract/operations.js'
-import { loadRegistry } from '../engine/descriptor/load.js'
 import { didYouMean } from '../engine/descriptor/nearest.js'
 import type { Registry, Resource } from '../engine/descriptor/registry.js'
 import {
@@ -21,14 +20,13 @@ import {
 } from '../engine/http/importChecks.js'
 import { digestSet } from '../engine/process/digestSet.js'
 import { endProgressLine, progressBar } from '../engine/process/progress.js'
-import { readSettings } from '../engine/process/settings.js'
 import type { ImportedRow } from '../engine/storage/import.js'
 import { openStorage } from '../engine/storage/open.js'
 import type { Storage } from '../engine/storage/storage.js'
-import { folders, product } from '../product.js'
-import { CommandError, flag, optionalText, runCommand, UsageError } from '../support/options.js'
+import { CommandError, defineCommand, flag, optionalText, UsageError } from '../support/options.js'
 import { countRows, readPieces } from './import/pieces.js'
 import { openOptions, requireFile } from './openOptions.js'
+import { projectRegistry, projectSettings } from './project.js'
 
 const types: Readonly<Record<string, ImportType>> = {
   csv: 'text/csv',
@@ -38,7 +36,7 @@ const types: Readonly<Record<string, ImportType>> = {
 }
 
 const command = {
-  name: 'npm run import',
+  name: 'import',
   about: 'Stores the rows of a CSV, NDJSON or JSON file in the database of DATABASE_URL: all of them, or none.',
   argument: { name: 'RESOURCE', about: 'path of the resource, such as books', required: true },
   moreArguments: { name: 'FILE', about: 'the file; without one, standard input is read' },
@@ -50,7 +48,7 @@ const command = {
   },
   notes:
     'Everything is checked first, without a lock. While the rows are stored, a service on the same SQLite file answers writes with 503.',
-  example: 'npm run import -- books books.csv --match isbn',
+  example: 'books books.csv --match isbn',
 }
 
 const findResource = (registry: Registry, path: string): Resource => {
@@ -167,38 +165,41 @@ const spool = async (folder: string): Promise<string> => {
   return file
 }
 
-await runCommand(command, async ({ match, ignore, type: given, 'dry-run': isDryRun }, argument, [path, ...others]) => {
-  const settings = readSettings(process.env, product.database)
-  if (others.length > 0) throw new UsageError(`Unexpected argument "${others[0]}". See --help.`)
-  const registry = await loadRegistry(folders)
-  const resource = findResource(registry, argument as string)
-  const type = typeOf(path, given)
-  const expected = matchFields(resource)
-  if (match !== undefined && !expected.includes(match))
-    throw new UsageError(
-      expected.length === 0
-        ? `--match needs update: true in ${resource.path}.ts.`
-        : `--match is "${match}", but it must be ${expected.join(' or ')}.`,
-    )
-  requireFile(settings.DATABASE_URL)
-  const folder = mkdtempSync(join(tmpdir(), 'import-'))
-  const storage = await openStorage(registry, settings.DATABASE_URL, openOptions(settings, 2, 600_000))
-  try {
-    const file = path ?? (await spool(folder))
-    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new CommandError(`There is no file ${file}.`)
-    const ignored = new Set(ignore === undefined ? [] : ignore.split(',').map((name) => name.trim()))
-    const { check, store } = importer(registry, resource, storage, { file, type, match, ignored })
-    const { insert, update, keep } = await check(progressBar('Checking', await countRows(file, type), 'rows'))
-    endProgressLine()
-    const done = `${insert} created, ${update} changed, ${keep} unchanged`
-    if (!isDryRun) await store(progressBar('Storing', insert + update + keep, 'rows'))
-    console.log(isDryRun ? `Nothing was stored. It would be: ${done}.` : `Stored ${resource.path}: ${done}.`)
-  } catch (error) {
-    if (!(error instanceof HttpError)) throw error
-    const { issues = [] } = (error.body as { error: { details?: { issues?: Issue[] } } }).error.details ?? {}
-    throw new CommandError(`Nothing was stored. ${issues.map((issue) => describeIssue(issue).trim()).join('\n')}`)
-  } finally {
-    await storage.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
-})
+export default defineCommand(
+  command,
+  async ({ match, ignore, type: given, 'dry-run': isDryRun }, argument, [path, ...others]) => {
+    const settings = await projectSettings()
+    if (others.length > 0) throw new UsageError(`Unexpected argument "${others[0]}". See --help.`)
+    const registry = await projectRegistry()
+    const resource = findResource(registry, argument as string)
+    const type = typeOf(path, given)
+    const expected = matchFields(resource)
+    if (match !== undefined && !expected.includes(match))
+      throw new UsageError(
+        expected.length === 0
+          ? `--match needs update: true in ${resource.path}.ts.`
+          : `--match is "${match}", but it must be ${expected.join(' or ')}.`,
+      )
+    requireFile(settings.DATABASE_URL)
+    const folder = mkdtempSync(join(tmpdir(), 'import-'))
+    const storage = await openStorage(registry, settings.DATABASE_URL, openOptions(settings, 2, 600_000))
+    try {
+      const file = path ?? (await spool(folder))
+      if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new CommandError(`There is no file ${file}.`)
+      const ignored = new Set(ignore === undefined ? [] : ignore.split(',').map((name) => name.trim()))
+      const { check, store } = importer(registry, resource, storage, { file, type, match, ignored })
+      const { insert, update, keep } = await check(progressBar('Checking', await countRows(file, type), 'rows'))
+      endProgressLine()
+      const done = `${insert} created, ${update} changed, ${keep} unchanged`
+      if (!isDryRun) await store(progressBar('Storing', insert + update + keep, 'rows'))
+      console.log(isDryRun ? `Nothing was stored. It would be: ${done}.` : `Stored ${resource.path}: ${done}.`)
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw error
+      const { issues = [] } = (error.body as { error: { details?: { issues?: Issue[] } } }).error.details ?? {}
+      throw new CommandError(`Nothing was stored. ${issues.map((issue) => describeIssue(issue).trim()).join('\n')}`)
+    } finally {
+      await storage.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+)

@@ -1,20 +1,22 @@
 /** Writes descriptors for the tables of a database that another program created: `npm run introspect -- DATABASE_URL`. */
+
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { inspectFolders } from '../engine/descriptor/load.js'
+import { inspectProject } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
 import type { Registry } from '../engine/descriptor/registry.js'
+import { commandLine } from '../engine/process/commandLine.js'
 import { sqlitePath } from '../engine/process/databaseUrl.js'
 import { readSettings } from '../engine/process/settings.js'
 import { storageTables } from '../engine/storage/open.js'
-import { folders } from '../product.js'
-import { CommandError, flag, optionalText, runCommand, text } from '../support/options.js'
+import { alignedLines, CommandError, defineCommand, flag, optionalText, text } from '../support/options.js'
 import { describeTables } from './introspect/describe.js'
 import { descriptorText } from './new/descriptorText.js'
-import { root, writeNew } from './new/files.js'
+import { writeNew } from './new/files.js'
+import { projectFolder } from './project.js'
 
 const command = {
-  name: 'npm run introspect',
+  name: 'introspect',
   about:
     'Writes a descriptor for each table of an existing database, to serve it as it is. Does not change the database.',
   argument: {
@@ -27,21 +29,23 @@ const command = {
     replace: flag('delete the descriptors and demo rows of other tables'),
     area: text('group in the documents', 'TEXT', 'General'),
   },
-  example: 'npm run introspect -- sqlite:data/inventory.sqlite --table warehouses',
+  example: 'sqlite:data/inventory.sqlite --table warehouses',
 }
 
 const nextSteps = `
 Next: review the files and remove what clients should not see. Then:
-  npm run check  finds errors in them
-  npm start      serves the tables, with this database as DATABASE_URL`
+${alignedLines([
+  [commandLine('check'), 'finds errors in them'],
+  [commandLine('start'), 'serves the tables, with this database as DATABASE_URL'],
+])}`
 
 /** The files of resources that are not of the database, and of their demo rows. */
 const resourceFiles = (resources: Registry): string[] =>
   resources
     .flatMap(({ path }) => [`resources/${path}.ts`, `seeds/${path}.json`])
-    .filter((name) => existsSync(join(root, name)))
+    .filter((name) => existsSync(join(projectFolder(), name)))
 
-await runCommand(command, async ({ table: only, area, replace }, argument) => {
+export default defineCommand(command, async ({ table: only, area, replace }, argument) => {
   const url = argument as string
   const path = sqlitePath(url)
   if (path !== undefined && !existsSync(path)) throw new CommandError(`There is no file ${path}.`)
@@ -58,7 +62,7 @@ await runCommand(command, async ({ table: only, area, replace }, argument) => {
   }
   const wanted = tables.filter(({ name }) => only === undefined || name === only)
   // Works even if other descriptors have errors, or there are none yet.
-  const { registry: all } = await inspectFolders(folders)
+  const { registry: all } = await inspectProject(projectFolder())
   const others = all.filter(({ existing, table }) => !existing || !names.includes(table))
   const obsolete = resourceFiles(others)
   const registry = replace ? all.filter((resource) => !others.includes(resource)) : all
@@ -68,9 +72,9 @@ await runCommand(command, async ({ table: only, area, replace }, argument) => {
   )
   const known = registry.filter(({ table }) => wanted.some(({ name }) => name === table))
   const deleted = replace && files.length + known.length > 0 ? obsolete : []
-  for (const name of deleted) rmSync(join(root, name))
+  for (const name of deleted) rmSync(join(projectFolder(), name))
   const [old, fresh] = [true, false].map((isThere) =>
-    files.filter(([name]) => existsSync(join(root, name)) === isThere),
+    files.filter(([name]) => existsSync(join(projectFolder(), name)) === isThere),
   ) as [typeof files, typeof files]
   writeNew(fresh)
   for (const [name] of fresh) console.log(`Wrote ${name}.`)

@@ -4,10 +4,10 @@ import { chmodSync, chownSync, existsSync, readFileSync, renameSync, statSync, w
 import { parseJson } from '../engine/descriptor/checks.js'
 import { isDate } from '../engine/descriptor/clock.js'
 import { type ApiKey, digestOf, parseKeys } from '../engine/http/keys.js'
-import { CommandError, optionalText, runCommand, texts, UsageError } from '../support/options.js'
+import { CommandError, defineCommand, optionalText, texts, UsageError } from '../support/options.js'
 
 const command = {
-  name: 'npm run key',
+  name: 'key',
   about: 'Makes an API key, adds its digest to the file in API_KEYS_FILE, and prints the key, once.',
   argument: { name: 'NAME', about: 'whose key it is; the log shows this name', required: true },
   options: {
@@ -16,7 +16,8 @@ const command = {
     expires: optionalText('first day, in UTC, on which the key no longer works', 'DAY'),
   },
   notes: 'A running service reads the file again within five seconds. To withdraw a key, remove its entry.',
-  example: 'API_KEYS_FILE=keys.json npm run key -- ana --role hr --claim employee_id=45 --expires 2027-01-01',
+  exampleSettings: 'API_KEYS_FILE=keys.json',
+  example: 'ana --role hr --claim employee_id=45 --expires 2027-01-01',
 }
 
 const parseClaim = (given: string): [string, unknown] => {
@@ -35,7 +36,7 @@ const readKeys = (path: string): ApiKey[] => {
   }
 }
 
-await runCommand(command, async ({ role, claim, expires }, name = '') => {
+export default defineCommand(command, async ({ role, claim, expires }, name = '') => {
   const path = process.env['API_KEYS_FILE']
   if (!path) throw new UsageError('API_KEYS_FILE is not set; it is the path of the file with the keys.')
   if (expires !== undefined && !isDate(expires))

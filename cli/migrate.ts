@@ -1,28 +1,28 @@
 /** Brings the database of DATABASE_URL up to date without serving it, and checks its counts: `npm run migrate`. */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Registry } from '../engine/descriptor/registry.js'
+import { commandLine } from '../engine/process/commandLine.js'
 import { publicDatabaseUrl, sqlitePath } from '../engine/process/databaseUrl.js'
 import { stepProgress } from '../engine/process/progress.js'
-import { readSettings } from '../engine/process/settings.js'
 import { approvalError, splitApprovals } from '../engine/storage/migration/difference.js'
 import { migrateStorage } from '../engine/storage/open.js'
 import type { MigrateOptions } from '../engine/storage/options.js'
-import { folders, product } from '../product.js'
-import { CommandError, flag, optionalText, runCommand, UsageError, warnUser } from '../support/options.js'
+import { CommandError, defineCommand, flag, optionalText, UsageError, warnUser } from '../support/options.js'
 import { copyDatabase } from './backup/copyDatabase.js'
 import { requireFile } from './openOptions.js'
+import { projectRegistry, projectSettings } from './project.js'
 
 const command = {
-  name: 'npm run migrate',
+  name: 'migrate',
   about: 'Brings the database of DATABASE_URL up to date without serving it, and checks its stored counts.',
   options: {
-    apply: optionalText('apply these changes, as named by npm run plan', 'CHANGE,…'),
+    apply: optionalText(`apply these changes, as named by ${commandLine('plan')}`, 'CHANGE,…'),
     recount: flag('correct stored counts that differ from the rows'),
   },
   notes: '--apply first saves a copy of an SQLite file next to it.',
-  example: 'DATABASE_URL=sqlite:data/registry.sqlite npm run migrate -- --apply rename:contracts.kind',
+  exampleSettings: 'DATABASE_URL=sqlite:data/registry.sqlite',
+  example: '--apply rename:contracts.kind',
 }
 
 /** Removes the unfinished files of earlier copies that were killed. */
@@ -51,7 +51,7 @@ const runningServices =
 const migrate = async (registry: Registry, url: string, options: MigrateOptions): Promise<void> => {
   const path = sqlitePath(url)
   if (path !== undefined && !existsSync(path)) {
-    throw new CommandError(`There is no database file ${path}; npm start creates it. Check DATABASE_URL.`)
+    throw new CommandError(`There is no database file ${path}; ${commandLine('start')} creates it. Check DATABASE_URL.`)
   }
   console.log(`Database: ${publicDatabaseUrl(url)}`)
   const { steps, miscounted } = await migrateStorage(registry, url, options)
@@ -62,17 +62,14 @@ const migrate = async (registry: Registry, url: string, options: MigrateOptions)
     console.log(`The stored counts of the table "${table}" differed from its rows${done}.`)
   }
   if (miscounted.length === 0) console.log(`The stored counts of all ${registry.length} tables match their rows.`)
-  else if (!options.isRecounting) throw new CommandError('Some counts are wrong: run npm run migrate -- --recount.')
+  else if (!options.isRecounting)
+    throw new CommandError(`Some counts are wrong: run ${commandLine('migrate', '--recount')}.`)
 }
 
-await runCommand(command, async ({ apply, recount }) => {
-  const {
-    DATABASE_URL: url,
-    POOL_WAIT_MS: waitMs,
-    DERIVED_OBJECTS: derivedObjects,
-  } = readSettings(process.env, product.database)
+export default defineCommand(command, async ({ apply, recount }) => {
+  const { DATABASE_URL: url, POOL_WAIT_MS: waitMs, DERIVED_OBJECTS: derivedObjects } = await projectSettings()
   requireFile(url)
-  const registry = await loadRegistry(folders)
+  const registry = await projectRegistry()
   const options = { waitMs, derivedObjects, isRecounting: recount, progress: stepProgress(), warn: warnUser }
   const approvals = apply === undefined ? [] : splitApprovals(apply)
   if (approvals.includes('')) throw new UsageError('--apply has an empty entry.')

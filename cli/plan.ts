@@ -1,23 +1,22 @@
 /** Shows what a start would change in the database of DATABASE_URL, and what needs approval: `npm run plan`. */
 
-import { loadRegistry } from '../engine/descriptor/load.js'
 import { publicDatabaseUrl } from '../engine/process/databaseUrl.js'
-import { readSettings } from '../engine/process/settings.js'
 import { applyTogether, describeDifference } from '../engine/storage/migration/difference.js'
 import type { MigrationPlan } from '../engine/storage/migration/migrationPlan.js'
 import { planStorage } from '../engine/storage/open.js'
-import { folders, product } from '../product.js'
-import { flag, runCommand } from '../support/options.js'
+import { defineCommand, flag } from '../support/options.js'
+import { projectRegistry, projectSettings } from './project.js'
 
 const command = {
-  name: 'npm run plan',
+  name: 'plan',
   about: 'Shows what a start would change in the database of DATABASE_URL. Changes nothing.',
   options: {
     sql: flag('show the SQL statements too'),
     json: flag('print JSON'),
     check: flag('exit with 1 if a start would change something or be refused'),
   },
-  example: 'DATABASE_URL=sqlite:data/registry.sqlite npm run plan -- --sql',
+  exampleSettings: 'DATABASE_URL=sqlite:data/registry.sqlite',
+  example: '--sql',
 }
 
 const section = (title: string, lines: readonly string[]): string[] =>
@@ -40,9 +39,9 @@ const described = ({ steps, differences }: MigrationPlan, withSql: boolean): str
   ].join('\n\n')
 }
 
-await runCommand(command, async ({ sql, json, check }) => {
-  const { DATABASE_URL, POOL_WAIT_MS, DERIVED_OBJECTS: derivedObjects } = readSettings(process.env, product.database)
-  const registry = await loadRegistry(folders)
+export default defineCommand(command, async ({ sql, json, check }) => {
+  const { DATABASE_URL, POOL_WAIT_MS, DERIVED_OBJECTS: derivedObjects } = await projectSettings()
+  const registry = await projectRegistry()
   const plan = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS, { withValues: true, derivedObjects })
   const isUpToDate = plan.steps.length === 0 && plan.differences.every(({ isBlocking }) => !isBlocking)
   const database = publicDatabaseUrl(DATABASE_URL)

@@ -1,19 +1,17 @@
 /** Adds rows to the database in DATABASE_URL: `npm run seed -- --rows 1000 --resource books` or `--demo contracts`. */
-import { loadRegistry } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
 import type { Registry, Resource } from '../engine/descriptor/registry.js'
 import { progressBar } from '../engine/process/progress.js'
-import { readSettings } from '../engine/process/settings.js'
 import { openStorage } from '../engine/storage/open.js'
-import { folders, product } from '../product.js'
 import { addBulkRows } from '../support/bulkRows.js'
-import { CommandError, integer, optionalText, runCommand, UsageError } from '../support/options.js'
+import { CommandError, defineCommand, integer, optionalText, UsageError } from '../support/options.js'
 import { withSampleRows } from '../support/samples.js'
 import { openOptions, requireFile } from './openOptions.js'
+import { projectRegistry, projectSettings } from './project.js'
 import { loadDemoRows } from './seed/loadDemoRows.js'
 
 const command = {
-  name: 'npm run seed',
+  name: 'seed',
   about:
     'Adds rows to tables of the database in DATABASE_URL: variations of the demo rows, or the demo rows themselves.',
   options: {
@@ -24,7 +22,8 @@ const command = {
     resource: optionalText('path of the resource to add them to', 'PATH'),
     demo: optionalText('load the demo rows of these resources, joined by commas, into their empty tables', 'PATHS'),
   },
-  example: 'DATABASE_URL=sqlite:data/large.sqlite npm run seed -- --rows 100000 --resource books',
+  exampleSettings: 'DATABASE_URL=sqlite:data/large.sqlite',
+  example: '--rows 100000 --resource books',
 }
 
 const findResource = (registry: Registry, option: string, path: string): Resource => {
@@ -46,14 +45,14 @@ const demoResources = (registry: Registry, paths: string): Resource[] => {
   return [...resources]
 }
 
-await runCommand(command, async ({ rows, resource: path, demo }) => {
-  const settings = readSettings(process.env, product.database)
+export default defineCommand(command, async ({ rows, resource: path, demo }) => {
+  const settings = await projectSettings()
   if (demo !== undefined && (rows > 0 || path !== undefined)) {
     throw new UsageError('--demo loads the demo rows as they are; leave out --rows and --resource.')
   }
   if (demo === undefined && rows === 0) throw new UsageError('--rows is missing. See --help.')
   if (demo === undefined && path === undefined) throw new UsageError('--resource is missing. See --help.')
-  const loaded = await loadRegistry(folders)
+  const loaded = await projectRegistry()
   const registry = demo === undefined ? withSampleRows(loaded) : loaded
   const resource = path === undefined ? undefined : findResource(registry, 'resource', path)
   const chosen = demo === undefined ? [] : demoResources(registry, demo)

@@ -1,4 +1,4 @@
-import { defineResource, integer, now, text } from '../engine/descriptor/index.js'
+import { defineResource, integer, now, text } from 'resource-registry-engine'
 
 export default defineResource({
   name: 'Recruitment brand',

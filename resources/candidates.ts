@@ -1,4 +1,4 @@
-import { defineResource, integer, now, number, text } from '../engine/descriptor/index.js'
+import { defineResource, integer, now, number, text } from 'resource-registry-engine'
 
 export default defineResource({
   name: 'Candidate',

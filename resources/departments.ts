@@ -1,4 +1,4 @@
-import { defineResource, text } from '../engine/descriptor/index.js'
+import { defineResource, text } from 'resource-registry-engine'
 
 export default defineResource({
   name: 'Department',

@@ -1,4 +1,4 @@
-import { defineResource, integer, number, text, today } from '../engine/descriptor/index.js'
+import { defineResource, integer, number, text, today } from 'resource-registry-engine'
 
 export default defineResource({
   name: 'Leave request',

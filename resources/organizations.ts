@@ -1,4 +1,4 @@
-import { defineResource, now, text } from '../engine/descriptor/index.js'
+import { defineResource, now, text } from 'resource-registry-engine'
 
 export default defineResource({
   name: 'Organization',

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
-import { folders } from '../product.js'
 import { flag, optionalText, UsageError } from '../support/options.js'
+import { root } from '../support/root.js'
 
 const suffix = '.test.js'
 
@@ -45,7 +45,7 @@ export const testCommand = (name: string) => ({
     resource: optionalText('run what is derived from one resource', 'PATH'),
     all: flag('run the slow tests too'),
   },
-  example: `${name} -- search create`,
+  example: 'search create',
 })
 
 const nameOf = (file: string): string => basename(file).slice(0, -suffix.length)
@@ -60,7 +60,7 @@ const usesDatabase = (file: string): boolean =>
 const isGeneric = (file: string): boolean => /\btestedResources\b/.test(sourceOf(file))
 
 const rejectUnknownResource = async (resource: string): Promise<void> => {
-  const paths = (await loadRegistry(folders)).map(({ path }) => path)
+  const paths = (await loadRegistry(root)).map(({ path }) => path)
   if (paths.includes(resource)) return
   const near = nearest(resource, paths)
   const advice = near ? `Did you mean ${near}?` : 'See resources/.'

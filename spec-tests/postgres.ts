@@ -1,7 +1,7 @@
 /** Runs the tests on PostgreSQL: on the server that TEST_DATABASE_URL names, or on one started for this run. */
 import { join } from 'node:path'
 import { onEnd, spawnChild } from '../support/cleanup.js'
-import { runCommand } from '../support/options.js'
+import { defineCommand, runCommand } from '../support/options.js'
 import { startPostgres } from '../support/postgresServer.js'
 import { testCommand, testFiles } from './command.js'
 import { runOn } from './support/database.js'
@@ -26,8 +26,10 @@ const run = async (): Promise<number> => {
   return code ?? 1
 }
 
-await runCommand(testCommand('npm run test:postgres'), async (options, name, more) => {
-  // Rejects an unknown name before a server is started.
-  await testFiles('postgres', name === undefined ? [] : [name, ...more], options)
-  process.exit(await run())
-})
+await runCommand(
+  defineCommand(testCommand('test:postgres'), async (options, name, more) => {
+    // Rejects an unknown name before a server is started.
+    await testFiles('postgres', name === undefined ? [] : [name, ...more], options)
+    process.exit(await run())
+  }),
+)

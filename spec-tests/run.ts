@@ -1,12 +1,17 @@
 /** `npm test`: runs the test files. */
-import { runCommand } from '../support/options.js'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { defineCommand, runCommand } from '../support/options.js'
+import { runTests } from '../support/runTests.js'
 import { testCommand, testFiles } from './command.js'
-import { runTests } from './runTests.js'
 import { server } from './support/database.js'
 
-await runCommand(testCommand('npm test'), async (options, name, more) => {
-  const names = name === undefined ? [] : [name, ...more]
-  const files = await testFiles(server ? 'postgres' : 'sqlite', names, options)
-  if (options.resource !== undefined) process.env['TEST_RESOURCE'] = options.resource
-  await runTests(files)
-})
+await runCommand(
+  defineCommand(testCommand('test'), async (options, name, more) => {
+    const names = name === undefined ? [] : [name, ...more]
+    const files = await testFiles(server ? 'postgres' : 'sqlite', names, options)
+    if (options.resource !== undefined) process.env['TEST_RESOURCE'] = options.resource
+    process.env['TEST_SINK'] = pathToFileURL(join(import.meta.dirname, 'support', 'kitchenSink.js')).href
+    await runTests(import.meta.dirname, files)
+  }),
+)

@@ -6,15 +6,7 @@ import { operatorOf } from '../engine/descriptor/operators.js'
 import type { Resource, RowValues } from '../engine/descriptor/registry.js'
 import { aggregatedFields, aggregates, possibleGroups } from '../engine/descriptor/summary.js'
 import { anyEscaped, escaped, text } from './arbitraryText.js'
-import { searchedText } from './service.js'
-
-export interface Parameter {
-  readonly name: string
-  /** The percent-encoded value. */
-  readonly written: string
-  /** The value of an integer parameter; undefined if it is invalid. */
-  readonly integer?: bigint | undefined
-}
+import { type Parameter, searchedText } from './oracle.js'
 
 /** The accepted spellings of an integer. */
 const spellings = (digits: string, sign: string): string[] => [

@@ -3,7 +3,8 @@ import type { Resource, RowValues } from '../engine/descriptor/registry.js'
 import { fold } from '../engine/storage/caseFold.js'
 import { RawConnection } from '../support/rawHttp.js'
 import { type KnownRow, type Ledger, rowContent } from './ledger.js'
-import { allRows, creatable, read, rowPath, searchedText } from './service.js'
+import { searchedText } from './oracle.js'
+import { allRows, creatable, read, rowPath } from './service.js'
 
 /** A longer query might not fit into the request head. */
 const maxSearchLength = 500

@@ -11,7 +11,7 @@ import { checkRows } from './crashChecks.js'
 import { checkFile } from './fileChecks.js'
 import { Ledger, WrongResponse } from './ledger.js'
 import { type Random, seededRandom } from './random.js'
-import { allRows, fillDatabase, firstRegistry, server, serviceEnvironment } from './service.js'
+import { allRows, fillDatabase, firstRegistry, project, serviceEnvironment } from './service.js'
 import { repeatAll, startClients } from './writeClients.js'
 
 interface CrashTestOptions {
@@ -95,7 +95,7 @@ export const crashTest = async ({ rounds, workers, seed, newDatabase, onProgress
   const environment = (url: string) => ({ ...serviceEnvironment(url), WORKERS: String(workers), PORT: String(port) })
 
   const killDuringStart = async (url: string): Promise<void> => {
-    const { child, ended } = launch(environment(url), { server })
+    const { child, ended } = launch(environment(url), { project })
     await setTimeout(random.below(startKill.maxDelayMs))
     killAll(child.pid as number)
     await ended
@@ -105,7 +105,7 @@ export const crashTest = async ({ rounds, workers, seed, newDatabase, onProgress
   const start = async (url: string): Promise<RunningService> => {
     while (random.chance(startKill.share)) await killDuringStart(url)
     const begin = performance.now()
-    const running = await startProcess(environment(url), { server })
+    const running = await startProcess(environment(url), { project })
     result.restarts.push(performance.now() - begin)
     return running
   }

@@ -1,12 +1,12 @@
 /** `npm run fuzz`: sends random requests and stops at the first wrong response. */
 
 import { progressBar } from '../engine/process/progress.js'
-import { CommandError, integer, runCommand } from '../support/options.js'
+import { CommandError, defineCommand, integer, runCommand } from '../support/options.js'
 import { openDatabases, postgresOption } from './databases.js'
 import { seedOption } from './random.js'
 
 const command = {
-  name: 'npm run fuzz',
+  name: 'fuzz',
   about: 'Sends random requests to the service and checks every response against the OpenAPI document and an oracle.',
   options: {
     cases: integer('number of requests', 200_000),
@@ -14,18 +14,20 @@ const command = {
     postgres: postgresOption,
     seed: seedOption(),
   },
-  example: 'npm run fuzz -- --cases 5000 --rows 45000 --seed 7',
+  example: '--cases 5000 --rows 45000 --seed 7',
 }
 
-await runCommand(command, async ({ cases, rows, postgres, seed }) => {
-  const { fuzz } = await import('./fuzzer.js')
-  console.log(`Seed ${seed}; --seed ${seed} with the same --rows repeats the requests.`)
-  const { newDatabase, close } = await openDatabases(postgres)
-  await fuzz({ url: await newDatabase(), cases, seed, rows, onProgress: progressBar('fuzz', cases, 'cases') }).catch(
-    (error: Error) => {
-      throw new CommandError(error.message)
-    },
-  )
-  await close()
-  console.log(`${cases.toLocaleString('en')} requests, all with the right response.`)
-})
+await runCommand(
+  defineCommand(command, async ({ cases, rows, postgres, seed }) => {
+    const { fuzz } = await import('./fuzzer.js')
+    console.log(`Seed ${seed}; --seed ${seed} with the same --rows repeats the requests.`)
+    const { newDatabase, close } = await openDatabases(postgres)
+    await fuzz({ url: await newDatabase(), cases, seed, rows, onProgress: progressBar('fuzz', cases, 'cases') }).catch(
+      (error: Error) => {
+        throw new CommandError(error.message)
+      },
+    )
+    await close()
+    console.log(`${cases.toLocaleString('en')} requests, all with the right response.`)
+  }),
+)

@@ -5,9 +5,9 @@ import type { Resource } from '../engine/descriptor/registry.js'
 import { conformance } from '../support/conformance.js'
 import { startProcess } from '../support/process.js'
 import { RawConnection } from '../support/rawHttp.js'
-import { itemId, listParameters, type Parameter, summaryParameters } from './arbitraryQueries.js'
+import { itemId, listParameters, summaryParameters } from './arbitraryQueries.js'
 import { deleteCase, writeCase } from './arbitraryWrites.js'
-import { Oracle } from './oracle.js'
+import { Oracle, type Parameter } from './oracle.js'
 import {
   checkExports,
   checkGet,
@@ -17,7 +17,7 @@ import {
   type FuzzContext,
   type FuzzedWrite,
 } from './properties.js'
-import { allRows, fillDatabase, read, registry, server, serviceEnvironment } from './service.js'
+import { allRows, fillDatabase, project, read, registry, serviceEnvironment } from './service.js'
 
 export interface FuzzOptions {
   /** An empty database. */
@@ -108,7 +108,7 @@ const arbitraryCase = (oracle: Oracle): fc.Arbitrary<Case> => {
 /** Throws at the first wrong response, with the request shrunk to the smallest that fails and the seed. */
 export const fuzz = async ({ url, cases, seed, rows, onProgress }: FuzzOptions): Promise<void> => {
   await fillDatabase(url, rows)
-  const running = await startProcess(serviceEnvironment(url), { server })
+  const running = await startProcess(serviceEnvironment(url), { project })
   const connection = new RawConnection(running.address)
   const oracle = new Oracle()
   for (const resource of registry) oracle.add(resource, await allRows(connection, resource))

@@ -19,13 +19,27 @@ import {
   type Resource,
   type RowValues,
   referencesTo,
+  searchedFields,
   type Value,
 } from '../engine/descriptor/registry.js'
 import { type Aggregate, aggregatedFields, aggregates, possibleGroups } from '../engine/descriptor/summary.js'
 import { Violation } from '../engine/descriptor/violations.js'
 import { fold } from '../engine/storage/caseFold.js'
-import type { Parameter } from './arbitraryQueries.js'
-import { searchedText } from './service.js'
+
+/** A query parameter as it is sent. */
+export interface Parameter {
+  readonly name: string
+  /** The percent-encoded value. */
+  readonly written: string
+  /** The value of an integer parameter; undefined if it is invalid. */
+  readonly integer?: bigint | undefined
+}
+
+/** The text that `q` is searched in. */
+export const searchedText = (resource: Resource, row: RowValues): string =>
+  searchedFields(resource)
+    .flatMap(({ name }) => row[name] ?? [])
+    .join(' ')
 
 /** What a value is compared by: integers of parameters have any size, and a decimal is a number of its smallest units. */
 const comparable = ({ kind }: Field, value: ParameterValue | null): ParameterValue | null => {
@@ -244,7 +258,7 @@ export class Oracle {
     return (this.#rows.get(resource) ?? [])
       .filter(({ row, folded }) => folded.includes(text) && where.every((condition) => satisfies(row, condition)))
       .map(({ row }) => row)
-      .sort((a, b) => sign * (compare(a, b) || Number(a['id']) - Number(b['id'])))
+      .sort((a, b) => sign * (compare(a, b) || compareValues(a['id'] as ParameterValue, b['id'] as ParameterValue)))
   }
 
   /** The row with the rows that some of its fields reference. */

@@ -2,31 +2,28 @@
 import { join } from 'node:path'
 import { basePath } from '../engine/contract/service.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
-import { type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
+import type { Resource, RowValues } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
-import { folders } from '../product.js'
-import { buildWith } from '../support/buildWith.js'
 import { bulkRows } from '../support/bulkRows.js'
 import { type Header, type RawConnection, type RawResponse, requestBytes } from '../support/rawHttp.js'
+import { root } from '../support/root.js'
 import { withSampleRows } from '../support/samples.js'
 import { storageOptions } from '../support/storageOptions.js'
+import { temporaryProject } from '../support/temporaryProject.js'
 
 const token = 'stress-test-write-token'
 
 /** Made-up resources with every kind, every rule and all three writes, which the deployed ones may lack. */
-const madeUp = join(import.meta.dirname, 'resources')
+export const madeUp = join(root, 'stress')
 
 /** The deployed and the made-up resources, as a first start loads them. */
-export const firstRegistry = [
-  ...(await loadRegistry(folders)),
-  ...(await loadRegistry({ resources: madeUp, seeds: madeUp })),
-]
+export const firstRegistry = [...(await loadRegistry(root)), ...(await loadRegistry(madeUp))]
 
 /** The registry, with sample rows for resources without demo rows. */
 export const registry = withSampleRows(firstRegistry)
 
-/** The compiled server.ts of a build that serves the registry. */
-export const server = join(buildWith([folders.resources, madeUp], folders.seeds), 'server.js')
+/** A project that serves the registry. */
+export const project = temporaryProject(root, madeUp)
 
 /** The resources that clients may create. */
 export const creatable = registry.filter((resource) => resource.create)
@@ -55,12 +52,6 @@ export const fillDatabase = async (url: string, extraRows: number): Promise<void
 }
 
 export const serviceEnvironment = (url: string): Record<string, string> => ({ DATABASE_URL: url, API_TOKEN: token })
-
-/** The text that `q` is searched in. */
-export const searchedText = (resource: Resource, row: RowValues): string =>
-  searchedFields(resource)
-    .flatMap(({ name }) => row[name] ?? [])
-    .join(' ')
 
 /** The URL path of a resource or of one of its rows. */
 export const rowPath = ({ path }: Resource, id?: unknown): string =>

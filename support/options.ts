@@ -3,11 +3,13 @@ import { parseArgs } from 'node:util'
 import { nearest } from '../engine/descriptor/nearest.js'
 import { RegistryError } from '../engine/descriptor/registryError.js'
 import { KeysError } from '../engine/http/keys.js'
+import { commandLine } from '../engine/process/commandLine.js'
 import { publicDatabaseUrl } from '../engine/process/databaseUrl.js'
 import { endProgressLine } from '../engine/process/progress.js'
 import { SettingsError } from '../engine/process/settings.js'
 import { StorageError } from '../engine/storage/storage.js'
 import { isInterrupted } from './cleanup.js'
+import { stopWithShell } from './stopWithShell.js'
 
 export interface Option<T> {
   readonly about: string
@@ -86,8 +88,8 @@ export const flag = (about: string): Option<boolean> => ({
 type Options = Readonly<Record<string, Option<unknown>>>
 type Values<O extends Options> = { readonly [Name in keyof O]: O[Name] extends Option<infer T> ? T : never }
 
-export interface Command<O extends Options> {
-  /** How it is called: `npm run seed`. */
+export interface Definition<O extends Options> {
+  /** `seed`, which `npm run seed` and `npx resource-registry seed` run. */
   readonly name: string
   readonly about: string
   /** The first argument that is not an option. */
@@ -97,7 +99,9 @@ export interface Command<O extends Options> {
   readonly options: O
   /** More text for the help. */
   readonly notes?: string
+  /** The arguments of an example, and the settings before it. */
   readonly example: string
+  readonly exampleSettings?: string
   /** The advice for an unknown option that resembles no known one. */
   readonly hint?: (name: string) => string
 }
@@ -118,6 +122,12 @@ export const warnUser = (message: string): void => {
   console.warn(message)
 }
 
+/** Lines of two columns. */
+export const alignedLines = (lines: readonly (readonly [left: string, right: string])[]): string => {
+  const width = Math.max(...lines.map(([left]) => left.length))
+  return lines.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n')
+}
+
 export const formatHelp = ({
   name,
   about,
@@ -126,7 +136,8 @@ export const formatHelp = ({
   options,
   notes,
   example,
-}: Command<Options>): string => {
+  exampleSettings,
+}: Definition<Options>): string => {
   const optionLines = Object.entries(options).map(
     ([option, { placeholder, about: what, shownDefault }]): [string, string] => [
       `--${option}${placeholder ? ` ${placeholder}` : ''}`,
@@ -138,17 +149,16 @@ export const formatHelp = ({
     ...optionLines,
     ['--help', 'show this help'],
   ]
-  const width = Math.max(...lines.map(([left]) => left.length))
   const isEmpty = optionLines.length === 0
   const usage = argument && (argument.required ? argument.name : `[${argument.name}]`)
   const more = moreArguments && `[${moreArguments.name} …]`
-  const call = [name, '--', usage, more, !isEmpty && '[options]'].filter(Boolean).join(' ')
+  const call = commandLine(name, [usage, more, !isEmpty && '[options]'].filter(Boolean).join(' '))
   return [
-    `Usage: ${isEmpty && !argument ? name : call}`,
+    `Usage: ${call}`,
     about,
-    lines.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n'),
+    alignedLines(lines),
     ...(notes ? [notes] : []),
-    `Example: ${example}`,
+    `Example: ${[exampleSettings, commandLine(name, example)].filter(Boolean).join(' ')}`,
   ].join('\n\n')
 }
 
@@ -163,7 +173,7 @@ const shown = (value: string): string => (/:\/|@|password=/i.test(value) ? publi
 
 /** Returns the values of a command line, or undefined if it asks for help; throws a UsageError if it is invalid. */
 export const parseCommand = <O extends Options>(
-  { argument, moreArguments, options, hint }: Command<O>,
+  { argument, moreArguments, options, hint }: Definition<O>,
   args: readonly string[],
 ): { values: Values<O>; argument: string | undefined; more: string[] } | undefined => {
   if (wantsHelp(args)) return undefined
@@ -216,15 +226,32 @@ const isExpected = (error: unknown): error is Error =>
     (kind) => error instanceof kind,
   )
 
-/** Parses the command line and runs the command; prints the help if asked, and expected errors without their stack. */
-export const runCommand = async <O extends Options>(
-  command: Command<O>,
-  run: (values: Values<O>, argument: string | undefined, more: readonly string[]) => Promise<void>,
-): Promise<void> => {
+type Run<O extends Options> = (
+  values: Values<O>,
+  argument: string | undefined,
+  more: readonly string[],
+) => Promise<void>
+
+/** A command: what its help says, and what it does with the values of a command line. */
+export interface Command {
+  readonly definition: Definition<Options>
+  run(args: readonly string[]): Promise<void>
+}
+
+export const defineCommand = <O extends Options>(definition: Definition<O>, work: Run<O>): Command => ({
+  definition,
+  async run(args) {
+    const parsed = parseCommand(definition, args)
+    if (parsed) await work(parsed.values, parsed.argument, parsed.more)
+    else console.log(formatHelp(definition))
+  },
+})
+
+/** Runs a command; prints expected errors without their stack. */
+export const runCommand = async ({ run }: Pick<Command, 'run'>, args = process.argv.slice(2)): Promise<void> => {
+  stopWithShell()
   try {
-    const parsed = parseCommand(command, process.argv.slice(2))
-    if (parsed) await run(parsed.values, parsed.argument, parsed.more)
-    else console.log(formatHelp(command))
+    await run(args)
   } catch (error) {
     endProgressLine()
     if (isInterrupted()) return

@@ -1,26 +1,24 @@
 /** Starts the built service as a child process, as `npm start` does. */
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { folders } from '../product.js'
 import { spawnChild } from './cleanup.js'
+import { main, root } from './root.js'
 
-const manifest = readFileSync(join(dirname(folders.seeds), 'package.json'), 'utf8')
+const manifest = readFileSync(join(root, 'package.json'), 'utf8')
 const { scripts } = JSON.parse(manifest) as { scripts: { start: string } }
 
 /** The Node flags of `npm start`. */
 export const startFlags: readonly string[] = scripts.start.match(/--\S+/g) ?? []
-
-const ownServer = join(import.meta.dirname, '..', 'server.js')
 
 type Environment = Readonly<Record<string, string>>
 
 interface LaunchOptions {
   /** A shell command that sets limits and then runs its arguments. */
   readonly shell?: string
-  /** The compiled server.ts of another build. */
-  readonly server?: string
+  /** The folder of another project. */
+  readonly project?: string
 }
 
 /** Permissions of files do not apply to root; with this they do. Another user could not read a private folder. */
@@ -28,12 +26,12 @@ export const obeyingPermissions: LaunchOptions =
   process.getuid?.() === 0 ? { shell: 'exec setpriv --bounding-set -dac_override,-dac_read_search "$0" "$@"' } : {}
 
 /** Starts the service without waiting for it. */
-export const launch = (environment: Environment, { shell, server = ownServer }: LaunchOptions = {}) => {
+export const launch = (environment: Environment, { shell, project = root }: LaunchOptions = {}) => {
   const { PATH, HOME } = process.env
-  const service = [process.execPath, ...startFlags, server]
+  const service = [process.execPath, ...startFlags, main, 'start']
   const [program = '', ...args] = shell === undefined ? service : ['sh', '-c', shell, ...service]
   const env = { PATH, HOME, PORT: '0', LOG_LEVEL: 'warn', ...environment }
-  const child = spawnChild(program, args, { env })
+  const child = spawnChild(program, args, { cwd: project, env })
   let output = ''
   let errors = ''
   child.stdout?.on('data', (chunk) => {

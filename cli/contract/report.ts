@@ -1,4 +1,5 @@
 /** Formats the differences as sentences, breaking ones first, by audience. */
+import { commandLine } from '../../engine/process/commandLine.js'
 import { counted } from '../counted.js'
 import type { Difference } from './differences.js'
 
@@ -25,7 +26,7 @@ export const formatReport = (differences: readonly Difference[], isAccepted: boo
     )
   const advice = isAccepted
     ? 'Recorded in docs/openapi.json; commit it with your change.'
-    : `${breaking.length === 0 ? 'Nothing breaks clients.' : `${counted(breaking.length, 'difference')} break${breaking.length === 1 ? 's' : ''} clients.`} To record the API as it is now: npm run contract -- --accept`
+    : `${breaking.length === 0 ? 'Nothing breaks clients.' : `${counted(breaking.length, 'difference')} break${breaking.length === 1 ? 's' : ''} clients.`} To record the API as it is now: ${commandLine('contract', '--accept')}`
   return [
     ...['readers', 'writers', 'generated clients'].flatMap((audience) =>
       section(`Breaking for ${audience}:`, linesFor(audience)),

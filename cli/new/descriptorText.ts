@@ -61,7 +61,7 @@ const importLine = (fields: readonly NewField[]): string => {
   const values = fields.flatMap((field) => [field.default, field.managed])
   const clocks = values.flatMap((value) => (typeof value === 'function' ? [literal(value)] : []))
   const names = [...new Set(['defineResource', ...fields.map(({ kind }) => kind), ...clocks])].sort()
-  const from = `from '../engine/descriptor/index.js'`
+  const from = `from 'resource-registry-engine'`
   const line = `import { ${names.join(', ')} } ${from}`
   return fits(line) ? line : ['import {', ...names.map((name) => `  ${name},`), `} ${from}`].join('\n')
 }

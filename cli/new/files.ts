@@ -1,49 +1,36 @@
-/** Verifies the files of a new resource as a start would, and writes them. */
-import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+/** Writes the files of new resources, and verifies them as a start would. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { loadRegistry } from '../../engine/descriptor/load.js'
-import { folders } from '../../product.js'
-import { temporaryFolder } from '../../support/cleanup.js'
 import { CommandError } from '../../support/options.js'
+import { projectFolder } from '../project.js'
 
-/** Throws an error if the resources would have errors with the new descriptor and its demo rows. */
-export const verifyFiles = async (path: string, descriptor: string, seeds: string | undefined, count: number) => {
-  const copy = temporaryFolder('new-resource')
-  try {
-    const [resources, rows] = [join(copy.path, 'resources'), join(copy.path, 'seeds')]
-    writeFileSync(join(copy.path, 'package.json'), '{"type":"module"}')
-    // Node resolves the link, so that `today` and `now` are the functions of this process.
-    symlinkSync(join(dirname(folders.resources), 'engine'), join(copy.path, 'engine'), 'junction')
-    mkdirSync(resources)
-    if (existsSync(folders.resources)) cpSync(folders.resources, resources, { recursive: true })
-    if (existsSync(folders.seeds)) cpSync(folders.seeds, rows, { recursive: true })
-    mkdirSync(rows, { recursive: true })
-    // A descriptor has no types, so that it is valid JavaScript as well.
-    writeFileSync(join(resources, `${path}.js`), descriptor)
-    if (seeds !== undefined) writeFileSync(join(rows, `${path}.json`), seeds)
-    const registry = await loadRegistry({ resources, seeds: rows })
-    const loaded = registry.find((resource) => resource.path === path)?.demo.length
-    if (loaded !== count) throw new CommandError(`The demo rows of ${path} would not be valid; try --rows 0.`)
-  } finally {
-    copy.remove()
-  }
+type Files = readonly (readonly [name: string, text: string])[]
+
+const remove = (names: readonly string[]): void => {
+  for (const name of names) rmSync(join(projectFolder(), name))
 }
 
-/** The folder of the project. */
-export const root = dirname(folders.seeds)
-
 /** Writes all files, or none. An existing file is never overwritten, even if it was created just now. */
-export const writeNew = (files: readonly (readonly [name: string, text: string])[]): void => {
+export const writeNew = (files: Files): void => {
   const written: string[] = []
   try {
     for (const [name, text] of files) {
-      const file = join(root, name)
+      const file = join(projectFolder(), name)
       mkdirSync(dirname(file), { recursive: true })
       writeFileSync(file, text, { flag: 'wx' })
-      written.push(file)
+      written.push(name)
     }
   } catch (error) {
-    for (const file of written) rmSync(file)
+    remove(written)
     throw new CommandError(`Nothing was written: ${(error as Error).message}`)
   }
+}
+
+/** Writes the files, and removes them again if the project has errors with them. */
+export const writeVerified = async (files: Files, verify: () => Promise<void>): Promise<void> => {
+  writeNew(files)
+  await verify().catch((error: Error) => {
+    remove(files.map(([name]) => name))
+    throw error
+  })
 }

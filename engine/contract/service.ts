@@ -6,8 +6,8 @@ export interface Product {
   /** The version of the interface. */
   readonly version: string
   /** An SPDX identifier. */
-  readonly license: string
-  readonly contact: { readonly name: string; readonly url?: string; readonly email?: string }
+  readonly license?: string
+  readonly contact?: { readonly name: string; readonly url?: string; readonly email?: string }
   /** Whether clients with the write token may make several writes at once, at `/v1/batch`. */
   readonly batch?: boolean
   /** The default of DATABASE_URL, if it is not `sqlite:data/registry.sqlite`. */

@@ -77,15 +77,14 @@ const bearer = (description: string) => ({ type: 'apiKey', name: 'Authorization'
 
 export const swaggerDocument = (openapi: OpenApiDocument): Json => {
   const { title, version, description, contact, license } = openapi.info
-  const licenseName = license?.name
   return {
     swagger: '2.0',
     info: {
       title,
       version,
       description,
-      contact,
-      license: { name: licenseName, url: `https://spdx.org/licenses/${licenseName}.html` },
+      ...(contact && { contact }),
+      ...(license && { license: { name: license.name, url: `https://spdx.org/licenses/${license.name}.html` } }),
     },
     // The service speaks HTTP; a proxy in front of it may add TLS.
     schemes: ['http', 'https'],

@@ -1,10 +1,12 @@
-/** Loads the files in `resources/` and `seeds/` into a verified registry. */
+/** Loads the files in `resources/` and `seeds/` of a project into a verified registry. */
+import { join } from 'node:path'
+import { commandLine } from '../process/commandLine.js'
 import { demoIds, verifyConstants, verifyRows } from './demo.js'
 import { byId } from './ids.js'
 import { JsonText, parseJsonText } from './jsonText.js'
 import { canonicalRow, type Registry, type Resource, type RowValues, resourceFrom } from './registry.js'
 import { type FileError, RegistryError, reportIn } from './registryError.js'
-import { importModules } from './resourceFiles.js'
+import { importResources } from './resourceFiles.js'
 import { readSeedFiles } from './seedFiles.js'
 import { type SourceFile, textAt } from './sourceFile.js'
 import { referenceTargets, verify } from './verify.js'
@@ -19,24 +21,13 @@ const withJsonTexts = ({ fields }: Resource, row: RowValues, n: number, source: 
   return { ...row, ...Object.fromEntries(texts) }
 }
 
-export interface Folders {
-  /** The folder with one module per resource, in TypeScript or compiled. */
-  readonly resources: string
-  /** The folder with the TypeScript sources of these modules, to show where a mistake is; may be missing. */
-  readonly sources?: string
-  /** The folder with one module per operation of one's own; may be missing. */
-  readonly operations?: string
-  /** The folder with the demo rows, one JSON file per resource; may be missing. */
-  readonly seeds: string
-}
-
-/** Reads and verifies the folders. With any of `errors` the registry cannot be used; with `seedErrors` only the demo rows cannot. */
-export const inspectFolders = async ({ resources, sources, seeds }: Folders) => {
+/** Reads and verifies the project in a folder. With any of `errors` the registry cannot be used; with `seedErrors` only the demo rows cannot. */
+export const inspectProject = async (folder: string) => {
   const errors: FileError[] = []
-  const modules = await importModules(resources, sources, errors)
+  const modules = await importResources(folder, errors)
   const parsed = verify(modules, errors)
   const seedErrors: FileError[] = []
-  const seedFiles = readSeedFiles(seeds, referenceTargets(modules, parsed), seedErrors)
+  const seedFiles = readSeedFiles(join(folder, 'seeds'), referenceTargets(modules, parsed), seedErrors)
   const all = parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor, seedFiles.get(path)?.rows ?? []))
   const ids = demoIds(all)
   for (const [path, { rows }] of seedFiles) if (!rows) ids.delete(path)
@@ -65,14 +56,14 @@ export const inspectFolders = async ({ resources, sources, seeds }: Folders) => 
 }
 
 /**
- * Returns every resource in the folders, or throws a RegistryError with all errors of the descriptors. Errors of the
+ * Returns every resource of the project in a folder, or throws a RegistryError with all errors of the descriptors. Errors of the
  * demo rows are passed on in the registry, because only loading the rows needs them to be valid.
  */
-export const loadRegistry = async (folders: Folders, warn?: (message: string) => void): Promise<Registry> => {
-  const { registry, errors, seedErrors } = await inspectFolders(folders)
+export const loadRegistry = async (folder: string, warn?: (message: string) => void): Promise<Registry> => {
+  const { registry, errors, seedErrors } = await inspectProject(folder)
   if (errors.length > 0) throw new RegistryError([...errors, ...seedErrors])
   for (const file of new Set(seedErrors.map(({ file }) => file))) {
-    warn?.(`${file} has errors, so its demo rows are not used; see npm run check.`)
+    warn?.(`${file} has errors, so its demo rows are not used; see ${commandLine('check')}.`)
   }
   return registry
 }

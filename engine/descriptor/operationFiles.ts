@@ -1,13 +1,14 @@
 /** Loads the files in `operations/`, and verifies what they declare. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { z } from 'zod'
 import { operationIdOf, operationNames } from './names.js'
 import { didYouMean } from './nearest.js'
 import { type OperationMethod, type OwnOperation, operationMethods } from './operation.js'
+import { importProjectFile } from './projectFile.js'
 import type { Registry } from './registry.js'
 import { type FileError, formatValue, RegistryError } from './registryError.js'
+import { isSourceFile } from './resourceFiles.js'
 
 /** An operation with its name, which is that of its file. */
 export interface NamedOperation extends OwnOperation {
@@ -89,26 +90,20 @@ const isDocumentable = async (schema: z.ZodType): Promise<boolean> => {
   }
 }
 
-/** Returns every operation in the folder, by name; throws with all errors. */
-export const loadOperations = async (folder: string | undefined, registry: Registry): Promise<NamedOperation[]> => {
-  const files =
-    folder !== undefined && existsSync(folder)
-      ? readdirSync(folder).filter((name) => /(?<!\.d)\.[jt]s$/.test(name))
-      : []
+/** Returns every operation of the project in a folder, by name; throws with all errors. */
+export const loadOperations = async (project: string, registry: Registry): Promise<NamedOperation[]> => {
+  const folder = join(project, 'operations')
+  const files = existsSync(folder) ? readdirSync(folder).filter(isSourceFile) : []
   // In the documents, the log and the metrics.
   const usedIds = new Set([...serviceIds, ...registry.flatMap((one) => Object.values(operationNames(one)))])
   const errors: FileError[] = []
   const found: NamedOperation[] = []
   for (const file of files.sort()) {
-    const name = file.replace(/\.\w+$/, '')
+    const name = file.slice(0, -'.ts'.length)
     const report = (message: string) => errors.push({ file: `operations/${name}.ts`, message, position: undefined })
-    let exported: unknown
-    try {
-      exported = ((await import(pathToFileURL(join(folder as string, file)).href)) as { default?: unknown }).default
-    } catch (error) {
-      report(`cannot be loaded: ${(error as Error).message.split('\n')[0]}`)
-      continue
-    }
+    const module = await importProjectFile(project, `operations/${file}`, errors)
+    if (!module) continue
+    const { default: exported } = module
     const problems = problemsOf(exported)
     for (const problem of problems) report(problem)
     if (problems.length > 0) continue

@@ -77,6 +77,7 @@ const literalEntries = (source: string, tokens: readonly Token[], n: number): En
     const isArray = isAt('[')
     at++
     for (let index = 0; !isAt('}]'); index++) {
+      const first = at
       const { start, text, isKey, isWord } = tokens[at] as Token
       const key = isArray ? String(index) : isWord ? text : text.slice(1, -1)
       if (!isArray && isKey) at++
@@ -88,7 +89,8 @@ const literalEntries = (source: string, tokens: readonly Token[], n: number): En
       const end = isArray ? to : start + text.length
       // Without a key it is a spread or a computed name.
       if (isArray || isKey) entries.push({ key, start, end, value: source.slice(from, to), entries: inside })
-      if (isAt(',')) at++
+      // A file with a syntax error may have any other sign here.
+      if (isAt(',') || at === first) at++
     }
     at++
     return entries

@@ -11,6 +11,7 @@ import { logRequests, type OnRequest, requestLogger, type State } from './reques
 import { createRoutes } from './router.js'
 
 export interface App {
+  readonly koa: Koa<State>
   readonly handle: RequestListener
   /** Logs and counts a request that the server refused before it reached the app. */
   readonly logRequest: OnRequest
@@ -36,5 +37,5 @@ export const createApp = (parts: ServiceParts, logger: Logger, onRequest?: OnReq
     app.use(errorEnvelope(logger, outages))
   }
   app.use(createRoutes(service, deriveOperations(service.registry, service.product, service.operations)))
-  return { handle: app.callback(), logRequest }
+  return { koa: app, handle: app.callback(), logRequest }
 }

@@ -6,6 +6,9 @@ import type { Duplex } from 'node:stream'
 import { methodNotAllowed } from '../contract/errors.js'
 import { batchPerTick } from '../process/batchPerTick.js'
 import type { App } from './app.js'
+
+type Served = Pick<App, 'handle' | 'logRequest'>
+
 import { probeClient, trackConnections } from './connections.js'
 import { type ParserError, parserError, rejectRequests, requestError } from './rejectRequests.js'
 
@@ -34,7 +37,7 @@ const isImport = ({ url = '' }: IncomingMessage): boolean => /\/import(?:\?|$)/.
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
-const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, given: Limits): Server => {
+const makeServer = ({ handle, logRequest }: Served, isStopping: () => boolean, given: Limits): Server => {
   const { sendTimeout = sendTimeoutMs, keepAliveMs: keepAliveTimeout = defaultKeepAliveMs, maxIdle } = given
   const reject = rejectRequests(logRequest)
 
@@ -134,7 +137,7 @@ const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, give
 }
 
 /** Serves an app; rejects where it cannot listen on the address. */
-export const listen = async (app: App, { host, port, ...limits }: { host: string; port: number } & Limits) => {
+export const listen = async (app: Served, { host, port, ...limits }: { host: string; port: number } & Limits) => {
   let isStopping = false
   const server = makeServer(app, () => isStopping, limits)
   /** Accepts no new connection, lets the requests in progress finish, and closes. */

@@ -1,7 +1,9 @@
 /** The settings of a deployment, read once from the environment; all invalid values are reported at once. */
+
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { editDistance, nearest } from '../descriptor/nearest.js'
+import { commandLine } from './commandLine.js'
 import { defaultDatabaseUrl, publicDatabaseUrl, sqliteUrl, withPasswordFile } from './databaseUrl.js'
 import { isSafeUrl } from './safeUrl.js'
 
@@ -77,7 +79,7 @@ const variables = {
   PORT: variable('port to listen on', '3000', port),
   HOST: variable('address to listen on', '127.0.0.1', host),
   API_TOKEN: variable('write token; without one writes are disabled', '', token),
-  API_KEYS_FILE: variable('file with the API keys; `npm run key` adds one', '', readableFile),
+  API_KEYS_FILE: variable(`file with the API keys; \`${commandLine('key')}\` adds one`, '', readableFile),
   JWT_ISSUER: variable('issuer whose tokens are accepted, found by OpenID discovery', '', issuer),
   JWT_SECRET: variable('secret with which tokens are signed (HS256), instead of an issuer', '', secret),
   JWT_AUDIENCE: variable('audience that tokens must name', '', optionalText),
@@ -211,7 +213,7 @@ export const settingsHelp = (): string => {
 /** The advice for a command-line option: settings are environment variables. */
 export const settingHint = (option: string): string => {
   const setting = nearest(option.toUpperCase().replaceAll('-', '_'), settingNames) ?? 'PORT'
-  return `Settings are environment variables: ${setting}=… npm start`
+  return `Settings are environment variables: ${setting}=… ${commandLine('start')}`
 }
 
 /** Explains why the service cannot listen, and which setting to change. */

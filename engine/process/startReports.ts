@@ -1,6 +1,7 @@
 /** Reports what happens to the database while the service starts. */
 
 import type { Resource } from '../descriptor/registry.js'
+import { commandLine } from './commandLine.js'
 import { publicDatabaseUrl } from './databaseUrl.js'
 import { notices } from './log.js'
 import { progressBar, stepProgress } from './progress.js'
@@ -24,7 +25,7 @@ export const reportUnfilled = (empty: readonly Resource[]): void => {
   if (paths.length === 0) return
   notices.info(
     { unfilled: paths },
-    `Demo rows were not loaded for ${paths.join(', ')}, because other tables have rows. To load them: npm run seed -- --demo ${paths.join(',')}`,
+    `Demo rows were not loaded for ${paths.join(', ')}, because other tables have rows. To load them: ${commandLine('seed', `--demo ${paths.join(',')}`)}`,
   )
 }
 

@@ -27,14 +27,19 @@ const killAll = (): void => {
   process.exit(1)
 }
 
-export const supervise = async (module: string, settings: Settings, onRestart: () => void): Promise<string> => {
+export const supervise = async (
+  module: string,
+  args: string[],
+  settings: Settings,
+  onRestart: () => void,
+): Promise<string> => {
   const { HOST, WORKERS } = settings
   const port = settings.PORT === 0 ? await freePort(HOST) : settings.PORT
   // Workers accept connections themselves: with round robin, a connection that is being passed to a dying worker hangs.
   // Must be set before setupPrimary().
   cluster.schedulingPolicy = cluster.SCHED_NONE
   // Not process.argv[1]: dist/server.js may start a newer build by now.
-  cluster.setupPrimary({ exec: module, args: [] })
+  cluster.setupPrimary({ exec: module, args })
 
   // All workers know the sessions of each.
   const sessionSecret = settings.SESSION_SECRET ?? randomBytes(32).toString('base64url')

@@ -9,12 +9,10 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import { Database } from '../../engine/storage/sqlite/driver.js'
-import { folders } from '../../product.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { callCommand } from '../support/callCommand.js'
-import { officeFile } from '../support/officeFiles.js'
+import { root } from '../../support/root.js'
+import { callCommand, callModule } from '../support/callCommand.js'
 
-const root = dirname(folders.seeds)
 const build = dirname(dirname(import.meta.dirname))
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
 
@@ -30,24 +28,28 @@ const run = async (name: string, args: string) => {
   return { status: ended[0] as number | null, stdout, stderr }
 }
 
-/** The scripts that are compiled modules; the commands and the server are those of the office. */
-const modules = new Map(
+/** What each script runs: a command of the package, in the office, or a compiled module. */
+const targets = new Map(
   Object.entries(scripts).flatMap(([name, script]) => {
-    const [, module] = /scripts\/run\.mjs (\S+)$/.exec(script) ?? []
-    if (module === undefined) return []
-    return [[name, /^cli|^server/.test(module) ? officeFile(`${module}.js`) : join(build, `${module}.js`)]]
+    const [, target] = /scripts\/run\.mjs (\S+)$/.exec(script) ?? []
+    return target === undefined ? [] : [[name, target]]
   }),
 )
-const call = (name: string, args: string, variables: NodeJS.ProcessEnv = environment) =>
-  callCommand(modules.get(name) as string, args.split(' ').filter(Boolean), variables)
+const call = (name: string, args: string, variables: NodeJS.ProcessEnv = environment) => {
+  const target = targets.get(name) as string
+  const given = args.split(' ').filter(Boolean)
+  return target.includes('/')
+    ? callModule(join(build, `${target}.js`), given, variables)
+    : callCommand(target, given, variables)
+}
 
 const test = suite('commands')
 
-const started = ['build', 'dev', 'seed']
-test('package.json has scripts', () => assert.ok(modules.size > 15))
+const started = ['build', 'seed']
+test('package.json has scripts', () => assert.ok(targets.size > 15))
 
 for (const [name, how] of [
-  ...[...modules.keys()].map((name) => [name, call] as const),
+  ...[...targets.keys()].map((name) => [name, call] as const),
   // The scripts without a module, and one with it.
   ...started.map((name) => [name, run] as const),
 ]) {
@@ -62,7 +64,7 @@ for (const [name, how] of [
   })
 }
 
-const [deployed] = await loadRegistry(folders)
+const [deployed] = await loadRegistry(root)
 const [missing, empty, target] = ['missing', 'empty', 'target'].map((name) => `sqlite:${join(folder, name)}`)
 const unknown = (name: string, like?: string) => `is "${name}", which is not a resource. Did you mean ${like}?`
 const rejected: [name: string, args: string, status: number, message: string][] = [

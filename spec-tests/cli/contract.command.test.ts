@@ -1,27 +1,30 @@
 /** `npm run contract`: what it prints, its exit codes, and how --accept records the API. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Difference } from '../../cli/contract/differences.js'
-import { officeFile } from '../support/officeFiles.js'
+import { main } from '../../support/root.js'
+import { officeCopy } from '../support/officeFiles.js'
 
 const test = suite('the contract command')
 
-const command = officeFile('cli/contract.js')
-const build = dirname(dirname(command))
-const docs = join(build, '..', '..', 'docs')
+const project = officeCopy()
+const docs = join(project, 'docs')
 mkdirSync(docs)
 const recordedFile = join(docs, 'openapi.json')
 /** Each run is a new process, so that it reads the changed descriptors. */
 const contract = async (...args: string[]) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...args], { encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'contract', ...args], {
+    cwd: project,
+    encoding: 'utf8',
+  })
   return { status, output: `${stdout}${stderr}` }
 }
-/** Changes a compiled descriptor. */
+/** Changes a descriptor. */
 const edit = (file: string, from: string, to: string): void => {
-  const path = join(build, file)
+  const path = join(project, file)
   const source = readFileSync(path, 'utf8')
   assert.ok(source.includes(from), `${file} has no ${from}`)
   writeFileSync(path, source.replace(from, to))
@@ -45,8 +48,8 @@ test('a record that is missing or damaged is an error, and --accept writes it', 
 })
 
 test('an addition fails only with --check', async () => {
-  edit('resources/departments.js', 'name: text(),', 'name: text(), floor: integer(),')
-  edit('resources/departments.js', '{ defineResource, text }', '{ defineResource, integer, text }')
+  edit('resources/departments.ts', 'name: text(),', 'name: text(), floor: integer(),')
+  edit('resources/departments.ts', '{ defineResource, text }', '{ defineResource, integer, text }')
   const { status, output } = await contract()
   assert.is(status, 0, output)
   assert.match(output, /Department\.floor is new .+\n(?:.*\n)*Nothing breaks clients\./)
@@ -55,8 +58,8 @@ test('an addition fails only with --check', async () => {
 
 test('a breaking difference fails until it is accepted', async () => {
   assert.is((await contract('--accept')).status, 0)
-  edit('resources/departments.js', ', floor: integer()', '')
-  edit('resources/departments.js', ', integer', '')
+  edit('resources/departments.ts', ', floor: integer()', '')
+  edit('resources/departments.ts', ', integer', '')
   const { status, output } = await contract('--json')
   assert.is(status, 1)
   const { accepted, breaking, differences } = JSON.parse(output)
@@ -77,8 +80,8 @@ test('a breaking difference fails until it is accepted', async () => {
 })
 
 test('demo rows that no longer fit do not hide what breaks, but are corrected before --accept', async () => {
-  edit('resources/departments.js', 'name: text()', 'title: text()')
-  edit('resources/departments.js', "required: ['name']", "required: ['title']")
+  edit('resources/departments.ts', 'name: text()', 'title: text()')
+  edit('resources/departments.ts', "required: ['name']", "required: ['title']")
   const { status, output } = await contract()
   assert.is(status, 1)
   assert.match(output, /Department\.name is gone .+: clients that read it find nothing\.\n/)

@@ -21,7 +21,7 @@ import {
   today,
 } from '../../engine/descriptor/index.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
-import { product } from '../../product.js'
+import { product } from '../support/testedProject.js'
 
 const makeDocument = (registry: Registry, served = product): Json =>
   JSON.parse(createDocuments(served, deriveOperations(registry)).openapi.toString()) as Json

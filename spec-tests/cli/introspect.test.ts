@@ -11,7 +11,6 @@ import { temporaryFolder } from '../../support/cleanup.js'
 import { callCommand } from '../support/callCommand.js'
 import { server, sharedDatabase } from '../support/database.js'
 import { office } from '../support/office.js'
-import { officeFile } from '../support/officeFiles.js'
 import { projectCopy } from '../support/projectCopy.js'
 
 const idType = server ? 'id serial primary key' : 'id integer primary key'
@@ -234,8 +233,7 @@ if (!server) {
       ['mysql://x', /DATABASE_URL must begin with one of sqlite, postgres, postgresql/],
     ]
     for (const [args, message] of cases) {
-      const command = officeFile('cli/introspect.js')
-      const { status, stdout, stderr } = await callCommand(command, args.split(' ').filter(Boolean))
+      const { status, stdout, stderr } = await callCommand('introspect', args.split(' ').filter(Boolean))
       assert.match(stdout + stderr, message)
       assert.not.match(stderr, /^ {4}at /m)
       assert.ok(status === 1 || status === 2)

@@ -1,7 +1,7 @@
 /** `npm run new`: the files it writes, what it refuses, and that the service works with the new resources. */
 import { throws } from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { demoRows, seedsText } from '../../cli/new/demoRows.js'
@@ -11,10 +11,9 @@ import { checkPath, resourceNames } from '../../cli/new/names.js'
 import type { NewResource } from '../../cli/new/plan.js'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import { callCommand } from '../support/callCommand.js'
-import { office } from '../support/office.js'
-import { officeFile } from '../support/officeFiles.js'
+import { office, startOffice } from '../support/office.js'
+import { officeCopy } from '../support/officeFiles.js'
 import { projectCopy } from '../support/projectCopy.js'
-import { startOffice } from '../support/service.js'
 
 const test = suite('new')
 
@@ -175,8 +174,7 @@ test('there are no demo rows if a required reference has none to name', () => {
 })
 
 // The office, whose files the command adds to.
-const command = officeFile('cli/new.js')
-const root = join(dirname(command), '..', '..', '..')
+const root = officeCopy()
 const listFiles = () =>
   ['resources', 'seeds'].flatMap((name) => (existsSync(join(root, name)) ? readdirSync(join(root, name)) : []))
 
@@ -192,7 +190,7 @@ const refusedCommands: [args: string, message: string][] = [
 for (const [args, message] of refusedCommands) {
   test(`new ${args} is refused, and nothing is written`, async () => {
     const before = listFiles()
-    assert.equal(await callCommand(command, args.split(' ')), { status: 2, stdout: '', stderr: `${message}\n` })
+    assert.equal(await callCommand('new', args.split(' ')), { status: 2, stdout: '', stderr: `${message}\n` })
     assert.equal(listFiles(), before)
   })
 }
@@ -200,7 +198,7 @@ for (const [args, message] of refusedCommands) {
 test('what the descriptors forbid is refused as a start would refuse it, and nothing is written', async () => {
   const before = listFiles()
   const args = 'health id:text limit:integer hash:text!,redacted --table employees --name Employee'
-  const { status, stderr } = await callCommand(command, args.split(' '))
+  const { status, stderr } = await callCommand('new', args.split(' '))
   assert.is(status, 1)
   assert.match(stderr, /^Nothing was written\. The resources have \d errors:\n/)
   for (const part of ['"health" is reserved', '"id"', '"limit"', '"hash"', 'table "employees"', 'name "Employee"']) {
@@ -212,7 +210,7 @@ test('what the descriptors forbid is refused as a start would refuse it, and not
 test('a file that exists is never overwritten', async () => {
   const seeds = join(root, 'seeds', 'gadgets.json')
   writeFileSync(seeds, '[]\n')
-  const { status, stderr } = await callCommand(command, ['gadgets', 'name:text'])
+  const { status, stderr } = await callCommand('new', ['gadgets', 'name:text'])
   assert.is(status, 1)
   assert.match(stderr, /seeds\/gadgets\.json/)
   assert.is(readFileSync(seeds, 'utf8'), '[]\n')
@@ -238,12 +236,11 @@ test('odd resources are valid, and the service that has them accepts a create of
   for (const args of odd) {
     const about = `It's a "sink", described by a sentence ${'that is very long '.repeat(5)}`
     const given = [...args.split(' '), ...(args.endsWith('--about') ? [about] : [])]
-    const { status, stdout, stderr } = await callCommand(command, given)
+    const { status, stdout, stderr } = await callCommand('new', given)
     assert.is(status, 0, stderr)
     const [, path = ''] = /^Wrote resources\/(\S+)\.ts/.exec(stdout) ?? []
     for (const file of [`resources/${path}.ts`, `seeds/${path}.json`].filter((name) => existsSync(join(root, name)))) {
       project.write(file, readFileSync(join(root, file)))
-      // Rows of a resource that is not compiled would be an error.
       rmSync(join(root, file))
     }
   }
@@ -252,11 +249,11 @@ test('odd resources are valid, and the service that has them accepts a create of
   assert.is(lint.status, 0, lint.output)
   // The descriptors and what they import, not the whole project.
   project.write('resources/tsconfig.json', '{ "extends": "../tsconfig.json", "include": ["."] }')
-  const types = await project.run('tsc -p resources --noEmit false --rootDir . --outDir compiled')
+  const types = await project.run('tsc -p resources --noEmit')
   assert.is(types.status, 0, types.output)
+  rmSync(join(project.path, 'resources', 'tsconfig.json'))
 
-  const resources = join(project.path, 'compiled', 'resources')
-  const served = await loadRegistry({ resources, seeds: join(project.path, 'seeds') })
+  const served = await loadRegistry(project.path)
   const { get, create } = await startOffice({ registry: served })
   const openapi = (await get('/openapi.json')).body
   for (const path of odd.map((args) => args.split(' ')[0] as string)) {

@@ -3,7 +3,7 @@ import { throws } from 'node:assert/strict'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
-  type Command,
+  type Definition,
   flag,
   formatHelp,
   integer,
@@ -15,7 +15,7 @@ import {
 } from '../../support/options.js'
 
 const command = {
-  name: 'npm run x',
+  name: 'x',
   about: 'Does x.',
   argument: { name: 'FILE', about: 'the file', required: false },
   options: {
@@ -23,7 +23,7 @@ const command = {
     resource: text('which', 'PATH', 'employees'),
     postgres: flag('elsewhere'),
   },
-  example: 'npm run x -- --rows 5',
+  example: '--rows 5',
 }
 const withRequired = { ...command, options: { from: text('where from', 'DATABASE') } }
 
@@ -72,7 +72,7 @@ Example: npm run x -- --rows 5`,
   )
 })
 
-const rejected: [args: string[], message: string, command?: Command<Record<string, Option<unknown>>>][] = [
+const rejected: [args: string[], message: string, command?: Definition<Record<string, Option<unknown>>>][] = [
   [['--row', '5'], 'Unknown option --row. Did you mean --rows?'],
   [['--zzzzzz'], 'Unknown option --zzzzzz. See --help.'],
   [['-x'], 'Unknown option -x. See --help.'],

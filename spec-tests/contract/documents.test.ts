@@ -13,10 +13,10 @@ import { schemaNames } from '../../engine/descriptor/names.js'
 import { writableFields } from '../../engine/descriptor/registry.js'
 import type { FileError } from '../../engine/descriptor/registryError.js'
 import { verify } from '../../engine/descriptor/verify.js'
-import { product } from '../../product.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { startService } from '../support/service.js'
 import { registry } from '../support/tested.js'
+import { product } from '../support/testedProject.js'
 
 const { get, send, address } = await startService()
 const openapi = (await get('/openapi.json')).body

@@ -1,12 +1,12 @@
 /** `npm run check` on a copy of the project: every mistake once, with its line, and nothing else. */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { folders } from '../../product.js'
+import { root } from '../../support/root.js'
 import { type ProjectCopy, projectCopy } from '../support/projectCopy.js'
 
-const imports = "import { defineResource, integer, number, text } from '../engine/descriptor/index.js'"
+const imports = "import { defineResource, integer, number, text } from 'resource-registry-engine'"
 const descriptor = (name: string, fields: string) => `${imports}
 
 export default defineResource({
@@ -77,7 +77,7 @@ const mistakes: [name: string, files: Record<string, string | Buffer>, ...proble
   [
     'an export that does not exist',
     { 'resources/exports.ts': descriptor('Export', '').replace('integer, number', 'integr, number') },
-    'resources/exports.ts:1:26: cannot be loaded: ../engine/descriptor/index.js does not export "integr". Did you mean "integer"?',
+    'resources/exports.ts:1:26: cannot be loaded: resource-registry-engine does not export "integr". Did you mean "integer"?',
   ],
   [
     'a type of another system',
@@ -85,32 +85,29 @@ const mistakes: [name: string, files: Record<string, string | Buffer>, ...proble
       'resources/types.ts': descriptor('Type', '').replace('integer, number', 'string, number'),
       'resources/calls-types.ts': descriptor('Called', 'size: string(),'),
     },
-    'resources/types.ts:1:26: cannot be loaded: ../engine/descriptor/index.js does not export "string"; use text()',
+    'resources/types.ts:1:26: cannot be loaded: resource-registry-engine does not export "string"; use text()',
     'resources/calls-types.ts:9:11: cannot be loaded: "string" is not defined; use text()',
   ],
   [
-    'a shared file in resources/, one elsewhere, and one with an error that two resources import',
+    'a shared file in resources/, and one with an error that two resources import',
     {
       'resources/helper.ts': 'export const size = 1\n',
-      'common/fields.ts': "import { text } from '../engine/descriptor/index.js'\nexport const note = text()\n",
-      'resources/elsewhere.ts': `import { note } from '../common/fields.js'\n${descriptor('Elsewhere', 'note,')}`,
       'resources/shared/broken.ts': "export const note = 1\nthrow new Error('boom')\n",
       'resources/broken-a.ts': `import { note } from './shared/broken.js'\n${descriptor('Broken', 'note,')}`,
       'resources/broken-b.ts': `import { note } from './shared/broken.js'\n${descriptor('Other', 'note,')}`,
     },
     'resources/helper.ts: the default export is not a descriptor; write "export default defineResource({ … })", or move shared fields into resources/shared/',
-    'resources/elsewhere.ts:1:23: imports "../common/fields.js"; move what resources share into resources/shared/',
     'resources/shared/broken.ts:2:7: cannot be loaded: boom',
   ],
   [
     'a function that is not imported',
     { 'resources/imports.ts': descriptor('Import', 'size: integer(),').replace('integer, number, ', '') },
-    'resources/imports.ts:9:11: cannot be loaded: "integer" is not defined; import it from \'../engine/descriptor/index.js\'',
+    'resources/imports.ts:9:11: cannot be loaded: "integer" is not defined; import it from \'resource-registry-engine\'',
   ],
   [
     'a module that does not exist',
-    { 'resources/modules.ts': descriptor('Module', '').replace('descriptor/index.js', 'descriptors/index') },
-    "resources/modules.ts:1:56: cannot be loaded: \"../engine/descriptors/index\" does not exist; a resource file imports from '../engine/descriptor/index.js' and './shared/'",
+    { 'resources/modules.ts': descriptor('Module', '').replace('resource-registry-engine', './shared/nothing.js') },
+    'resources/modules.ts:1:56: cannot be loaded: "./shared/nothing.js" does not exist',
   ],
   [
     'an error while a file is loaded',
@@ -130,7 +127,7 @@ const mistakes: [name: string, files: Record<string, string | Buffer>, ...proble
   [
     'a file in a subfolder, its demo rows, and a reference to it',
     {
-      'resources/people/staff.ts': descriptor('Staff', '').replace('../engine', '../../engine'),
+      'resources/people/staff.ts': descriptor('Staff', ''),
       'seeds/staff.json': rows(),
       'resources/visits.ts': descriptor('Visit', "staff_id: integer({ references: 'staff' }),"),
     },
@@ -176,7 +173,7 @@ const mistakes: [name: string, files: Record<string, string | Buffer>, ...proble
       'resources/marks.ts': `\uFEFF${descriptor('Mark', 'a: text({ filtr: true }),')}`,
       'seeds/marks.json': `\uFEFF${rows()}`,
     },
-    'resources/boms.ts:1:26: cannot be loaded: ../engine/descriptor/index.js does not export "int"; use integer()',
+    'resources/boms.ts:1:26: cannot be loaded: resource-registry-engine does not export "int"; use integer()',
     'resources/marks.ts:9:15: field "a": unknown option "filtr" of text(). Did you mean "filter"?',
   ],
   [
@@ -243,11 +240,17 @@ test('an empty folder is one error', async () => {
   assert.equal(await emptyProject().run('npm run check'), { status: 1, output: empty })
 })
 
-test('a single resource may import from resources/shared/', async () => {
+test('a resource may import other files, by the name of the source or of a compiled one', async () => {
   const project = emptyProject()
-  const shared = "import { text } from '../../engine/descriptor/index.js'\n\nexport const audit = { author: text() }\n"
+  const shared = "import { text } from 'resource-registry-engine'\n\nexport const audit = { author: text() }\n"
   project.write('resources/shared/audit.ts', shared)
-  project.write('resources/notes.ts', `import { audit } from './shared/audit.js'\n${descriptor('Note', '...audit,')}`)
+  const used = descriptor('Note', '...audit, ...more, ...last,')
+  const named = ["'./shared/audit.js'", "'./shared/more.ts'", "'../common/last.ts'"]
+  const names = ['audit', 'more', 'last']
+  project.write('resources/shared/more.ts', 'export const more: Record<string, never> = {}\n')
+  project.write('common/last.ts', 'export const last = {} as const\n')
+  const lines = named.map((from, n) => `import { ${names[n]} } from ${from}\n`)
+  project.write('resources/notes.ts', `${lines.join('')}${used}`)
   const output = '1 resource and its demo rows have no errors.\n'
   assert.equal(await project.run('npm run check'), { status: 0, output })
   assert.equal(await project.run('npm run check -- --json'), { status: 0, output: '[]\n' })
@@ -318,10 +321,7 @@ test('a syntax error is shown with its line, and is an array for machines', asyn
   )
   const people = await project.run('npm run check')
   assert.is(people.status, 1)
-  assert.match(
-    people.output,
-    /^The build failed:\n\nresources\/syntax\.ts:5:8 - error TS\d+: .+\n\n5 {3}area 'Things',\n {9}~~~~~~~~/,
-  )
+  assert.match(people.output, /^resources\/syntax\.ts:5:8: cannot be loaded: .+\n {6}area 'Things',\n {11}\^\n/)
   const machines = await project.run('npm run check -- --json')
   assert.is(machines.status, 1)
   const [first] = JSON.parse(machines.output) as [Reported]
@@ -330,7 +330,7 @@ test('a syntax error is shown with its line, and is an array for machines', asyn
 
 test('docs/descriptors.md shows real output', async () => {
   const project = projectCopy()
-  const page = readFileSync(join(dirname(folders.seeds), 'docs/descriptors.md'), 'utf8')
+  const page = readFileSync(join(root, 'docs/descriptors.md'), 'utf8')
   const blocks = [...page.matchAll(/^```(\w*)\n(.*?)^```/gms)].map(([, language, text]) => ({ language, text }))
   const [example = '', good, bad] = blocks.map(({ text = '' }) => text)
   project.write('resources/contracts.ts', example)

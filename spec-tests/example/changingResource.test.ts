@@ -5,7 +5,6 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { callCommand } from '../support/callCommand.js'
 import { commandsIn, readPage } from '../support/consolePage.js'
-import { officeFile } from '../support/officeFiles.js'
 import { projectCopy } from '../support/projectCopy.js'
 
 const shown = commandsIn(readPage('changing-a-resource.md'))
@@ -57,7 +56,7 @@ const wrong: [approvals: string[], message: RegExp][] = [
 ]
 for (const [approvals, message] of wrong) {
   test(`--apply ${approvals.join(' ')} is refused`, async () => {
-    const { status, stderr } = await callCommand(officeFile('cli/migrate.js'), ['--apply', ...approvals])
+    const { status, stderr } = await callCommand('migrate', ['--apply', ...approvals])
     assert.match(stderr, message)
     assert.is(status, 2)
   })

@@ -1,6 +1,6 @@
 /** The API of the example is the recorded one, with all that its descriptions say. */
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { compareDocuments } from '../../cli/contract/compare.js'
@@ -9,10 +9,10 @@ import type { Json } from '../../cli/contract/json.js'
 import { formatReport } from '../../cli/contract/report.js'
 import { createDocuments } from '../../engine/contract/documents.js'
 import { deriveOperations } from '../../engine/contract/operations.js'
-import { folders, product } from '../../product.js'
+import { root } from '../../support/root.js'
+import { product } from '../support/testedProject.js'
 import { example } from './example.js'
 
-const root = dirname(folders.seeds)
 const documents = createDocuments(product, deriveOperations(example))
 const openapi = JSON.parse(String(documents.openapi))
 const swagger = JSON.parse(String(documents.swagger('')))

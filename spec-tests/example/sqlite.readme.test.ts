@@ -1,19 +1,18 @@
 /** README.md and docs/commands.md: every command is run, and the tables and pictures show the registry as it is. */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { standaloneDiagram } from '../../cli/diagram/standalone.js'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import { Database } from '../../engine/storage/sqlite/driver.js'
-import { folders } from '../../product.js'
 import { spawnChild } from '../../support/cleanup.js'
+import { root } from '../../support/root.js'
 import { projectCopy } from '../support/projectCopy.js'
 import { inlineCommandsIn, shellCommandsIn } from '../support/shellBlocks.js'
 import { example } from './example.js'
 
-const root = dirname(folders.seeds)
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const readme = read('README.md')
 const shown = shellCommandsIn(readme)
@@ -194,7 +193,7 @@ test('the table of endpoints shows each resource as it is', () => {
 
 test('docs/entities.svg shows the registry; npm run diagram draws it again', async () => {
   const recorded = read('docs/entities.svg')
-  const registry = await loadRegistry(folders)
+  const registry = await loadRegistry(root)
   // Resources that were added since then may be missing.
   const drawn = registry.filter(({ plural }) => recorded.includes(`>${plural}</text>`))
   const withoutStyle = (svg: string) => svg.replace(/<style>.*<\/style>/s, '')

@@ -2,8 +2,9 @@
 import * as assert from 'uvu/assert'
 import { text } from '../../engine/descriptor/index.js'
 import { browserSuite, seriousViolations } from '../support/browser.js'
+import { startOffice } from '../support/office.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { startOffice, startService, token } from '../support/service.js'
+import { startService, token } from '../support/service.js'
 
 const { run, test, address, visit, open } = await browserSuite('explorer in a browser', () =>
   startOffice({ explorer: true }),

@@ -7,7 +7,6 @@ import { createExplorer } from '../../engine/explorer/index.js'
 import { pageUrl, rowUrl, signOutPath } from '../../engine/explorer/links.js'
 import { fullValue } from '../../engine/explorer/values.js'
 import { openStorage } from '../../engine/storage/open.js'
-import { product } from '../../product.js'
 import { withSampleRows } from '../../support/samples.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, server } from '../support/database.js'
@@ -16,6 +15,7 @@ import { office } from '../support/office.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { startService } from '../support/service.js'
 import { testedResources } from '../support/tested.js'
+import { product } from '../support/testedProject.js'
 
 const registry = withSampleRows([...office, ...kitchenSink])
 const { send, create } = await startService({ registry, explorer: true })

@@ -6,7 +6,8 @@ import type * as errors from '../../engine/contract/errors.js'
 import { inexactKeys } from '../../engine/contract/exactNumbers.js'
 import { jsonErrorPlace } from '../../engine/process/jsonError.js'
 import { exchange } from '../support/observed.js'
-import { startOffice, token } from '../support/service.js'
+import { startOffice } from '../support/office.js'
+import { token } from '../support/service.js'
 
 let pieces = 0
 const countPieces: Middleware = (ctx, next) => {

@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { namesTag } from '../../engine/http/conditional.js'
 import { sharedDatabase } from '../support/database.js'
-import { startOffice } from '../support/service.js'
+import { startOffice } from '../support/office.js'
 
 const database = await sharedDatabase()
 const one = await startOffice({ url: database.url })

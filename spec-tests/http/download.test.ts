@@ -12,8 +12,9 @@ import { openStorage } from '../../engine/storage/open.js'
 import { publicRow } from '../../support/samples.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, server } from '../support/database.js'
+import { startOffice } from '../support/office.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { startOffice, startService } from '../support/service.js'
+import { startService } from '../support/service.js'
 import { testedResources } from '../support/tested.js'
 
 const warnings: Error[] = []

@@ -3,8 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Field, Resource } from '../../engine/descriptor/registry.js'
 import { sharedDatabase } from '../support/database.js'
-import { office } from '../support/office.js'
-import { startOffice } from '../support/service.js'
+import { office, startOffice } from '../support/office.js'
 
 const otherClient = await sharedDatabase()
 const one = await startOffice({ url: otherClient.url })

@@ -5,8 +5,7 @@ import type { Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { Oracle } from '../../stress/oracle.js'
 import { sharedDatabase } from '../support/database.js'
 import { expectedList } from '../support/expectedList.js'
-import { office } from '../support/office.js'
-import { startOffice } from '../support/service.js'
+import { office, startOffice } from '../support/office.js'
 
 const otherProgram = await sharedDatabase()
 const { get } = await startOffice({ url: otherProgram.url })

@@ -1,15 +1,16 @@
 /** The metrics of one and of several processes; the Grafana dashboard and the documentation name those that exist. */
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
-import { folders, product } from '../../product.js'
+import { root } from '../../support/root.js'
 import { freshUrl, server } from '../support/database.js'
 import { sample, scrape } from '../support/observed.js'
 import { type RunningService, startProcess } from '../support/process.js'
 import { authorized, token } from '../support/service.js'
+import { product } from '../support/testedProject.js'
 import { unfinishedRequest } from '../support/unfinishedRequest.js'
 
 const startMeasured = async (more: Record<string, string> = {}) =>
@@ -39,7 +40,7 @@ test('the build, the cache and the workers have metrics; probes have no part in 
   const database = server ? 'postgres' : 'sqlite'
   for (const label of [`version="${product.version}"`, `node="${process.version}"`, `database="${database}"`])
     assert.ok(info.includes(label), info)
-  assert.match(info, /build="\w+"/)
+  assert.match(info, /build="[\w-]+"/)
   for (const [name, value] of Object.entries({
     ...{ cache_hits_total: 1, cache_misses_total: 4, cache_entries: 1, workers: 1 },
     ...{ 'worker_restarts_total{kind="process"}': 0, 'worker_restarts_total{kind="thread"}': 0 },
@@ -92,7 +93,7 @@ test('the metrics of several workers are added up; one that dies takes nothing a
   assert.is(await running.end('SIGTERM'), 0)
 })
 
-const read = (...path: string[]) => readFileSync(join(dirname(folders.seeds), ...path), 'utf8')
+const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8')
 
 test('every metric of the dashboard exists, and its legends are labels', () => {
   const dashboard = read('deploy', 'grafana-dashboard.json')

@@ -4,7 +4,8 @@ import type { Middleware } from 'koa'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RequestLog } from '../../engine/http/requestLog.js'
-import { authorized, startOffice } from '../support/service.js'
+import { startOffice } from '../support/office.js'
+import { authorized } from '../support/service.js'
 
 const seen: [path: string, status: number][] = []
 const logged: RequestLog[] = []

@@ -5,7 +5,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { storageOptions } from '../../support/storageOptions.js'
 import { server, sharedDatabase } from '../support/database.js'
-import { startOffice } from '../support/service.js'
+import { startOffice } from '../support/office.js'
 
 const database = await sharedDatabase()
 const lines: string[] = []

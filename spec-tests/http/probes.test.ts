@@ -4,10 +4,10 @@ import { createApp } from '../../engine/http/app.js'
 import { listen } from '../../engine/http/listen.js'
 import { createLogger } from '../../engine/process/log.js'
 import type { Storage } from '../../engine/storage/storage.js'
-import { product } from '../../product.js'
 import { freshUrl } from '../support/database.js'
+import { startOffice } from '../support/office.js'
 import { startProcess } from '../support/process.js'
-import { startOffice } from '../support/service.js'
+import { product } from '../support/testedProject.js'
 
 const test = suite('probes')
 

@@ -1,9 +1,8 @@
 /** The index, the health check, the docs page, and the responses of the HTTP layer itself. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { product } from '../../product.js'
-import { office } from '../support/office.js'
-import { startOffice } from '../support/service.js'
+import { office, startOffice } from '../support/office.js'
+import { product } from '../support/testedProject.js'
 
 const { get, send } = await startOffice()
 const closed = await startOffice({ token: undefined })

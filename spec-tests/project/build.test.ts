@@ -16,12 +16,10 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { folders } from '../../product.js'
 import { temporaryFolder } from '../../support/cleanup.js'
+import { root } from '../../support/root.js'
 
-const root = dirname(folders.seeds)
-
-/** A small project with this project's build scripts; its server prints the exports of its modules. */
+/** A small project with this project's build scripts; its command prints the exports of its modules. */
 const { path } = temporaryFolder('build')
 const write = (name: string, source: string) => {
   mkdirSync(dirname(join(path, name)), { recursive: true })
@@ -32,20 +30,20 @@ cpSync(join(root, 'scripts'), join(path, 'scripts'), { recursive: true })
 symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'))
 const compilerOptions = { module: 'nodenext', target: 'es2023', types: [], rootDir: '.' }
 write('package.json', '{ "type": "module" }')
-write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['server.ts', 'parts'] }))
+write('tsconfig.build.json', JSON.stringify({ compilerOptions, include: ['cli', 'engine'] }))
 // With --wait it imports the second module only after a line on standard input.
 write(
-  'server.ts',
+  'cli/main.ts',
   `declare const process: any, console: any
-import { first } from './parts/first.js'
+import { first } from '../engine/first.js'
 console.log(first)
 if (process.argv.includes('--wait')) await new Promise((resolve) => process.stdin.once('data', resolve))
-console.log((await import('./parts/second.js')).second)
+console.log((await import('../engine/second.js')).second)
 process.exit()
 `,
 )
-const writeSecond = (text: string) => write('parts/second.ts', `export const second: string = "${text}"`)
-write('parts/first.ts', 'export const first: string = "one"')
+const writeSecond = (text: string) => write('engine/second.ts', `export const second: string = "${text}"`)
+write('engine/first.ts', 'export const first: string = "one"')
 writeSecond('two')
 
 const start = (...args: readonly string[]) => {
@@ -53,7 +51,7 @@ const start = (...args: readonly string[]) => {
   const ended = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
   return { child, ended: ended.then(([[code], stdout, stderr]) => ({ code, stdout, stderr })) }
 }
-const run = () => start('scripts/run.mjs', 'server').ended
+const run = () => start('scripts/run.mjs', 'start').ended
 const builds = () => readdirSync(join(path, 'dist')).filter((name) => /^build-\d+$/.test(name))
 /** The folder that `dist/server.js` starts. */
 const lastBuild = () => join('dist', /build-\d+/.exec(read('dist/server.js'))?.[0] ?? '')
@@ -68,7 +66,7 @@ test('the first start builds and says so; later starts reuse the build while the
 })
 
 test('a process keeps its build while newer ones are made beside it; of many builds the oldest are removed', async () => {
-  const running = [start('scripts/run.mjs', 'server', '--wait'), start('dist/server.js', '--wait')]
+  const running = [start('scripts/run.mjs', 'start', '--wait'), start('dist/server.js', '--wait')]
   await Promise.all(running.map(({ child }) => once(child.stdout, 'readable')))
   for (let n = 1; n <= 9; n++) {
     writeSecond(`newer-${n}`)
@@ -85,17 +83,17 @@ test('a process keeps its build while newer ones are made beside it; of many bui
 })
 
 test('a changed, added or removed source is built, whatever its modification time, and so are files that are served as they are', async () => {
-  write('parts/third.ts', 'export const third = 3')
-  write('parts/assets/page.css', 'a {}')
+  write('engine/third.ts', 'export const third = 3')
+  write('engine/assets/page.css', 'a {}')
   await run()
-  assert.is(read(join(lastBuild(), 'parts/assets/page.css')), 'a {}')
-  write('parts/assets/page.css', 'b {}')
+  assert.is(read(join(lastBuild(), 'engine/assets/page.css')), 'a {}')
+  write('engine/assets/page.css', 'b {}')
   writeSecond('changed')
-  utimesSync(join(path, 'parts/second.ts'), 1, 1)
-  rmSync(join(path, 'parts/third.ts'))
+  utimesSync(join(path, 'engine/second.ts'), 1, 1)
+  rmSync(join(path, 'engine/third.ts'))
   assert.equal(await run(), { code: 0, stdout: 'one\nchanged\n', stderr: 'Building …\n' })
-  assert.is(read(join(lastBuild(), 'parts/assets/page.css')), 'b {}')
-  assert.not.ok(existsSync(join(path, lastBuild(), 'parts/third.js')))
+  assert.is(read(join(lastBuild(), 'engine/assets/page.css')), 'b {}')
+  assert.not.ok(existsSync(join(path, lastBuild(), 'engine/third.js')))
 })
 
 test('without TypeScript the last build is used, with a warning if the sources differ', async () => {
@@ -109,11 +107,11 @@ test('without TypeScript the last build is used, with a warning if the sources d
 
 test('a compile error stops the start with the compiler’s message, and the last build stays', async () => {
   symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'))
-  write('parts/second.ts', 'export const second: string = ')
+  write('engine/second.ts', 'export const second: string = ')
   const before = builds()
   const { code, stdout, stderr } = await run()
   assert.equal([code, stdout], [1, ''])
-  assert.match(stderr, /^Building …\nThe build failed:\n\nparts\/second\.ts:1:\d+ - error /)
+  assert.match(stderr, /^Building …\nThe build failed:\n\nengine\/second\.ts:1:\d+ - error /)
   assert.equal(builds(), before)
   assert.is((await start('dist/server.js').ended).stdout, 'one\nchanged\n')
 })

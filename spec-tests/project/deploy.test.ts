@@ -8,11 +8,10 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse, parseAllDocuments } from 'yaml'
 import { readSettings, settingNames } from '../../engine/process/settings.js'
-import { folders } from '../../product.js'
+import { root } from '../../support/root.js'
+import { startOffice } from '../support/office.js'
 import { startFlags } from '../support/process.js'
-import { startOffice } from '../support/service.js'
 
-const root = dirname(folders.seeds)
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
 /** The objects of a Kubernetes file, by kind. */

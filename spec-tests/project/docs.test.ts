@@ -4,9 +4,8 @@ import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { settingNames } from '../../engine/process/settings.js'
-import { folders } from '../../product.js'
+import { root } from '../../support/root.js'
 
-const root = dirname(folders.seeds)
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const documents = [
   'README.md',

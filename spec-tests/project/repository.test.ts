@@ -1,12 +1,11 @@
 /** The files around the code: the workflow, the lock file, and the licences of the dependencies. */
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
-import { folders } from '../../product.js'
+import { root } from '../../support/root.js'
 
-const root = dirname(folders.seeds)
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
 const test = suite('repository')

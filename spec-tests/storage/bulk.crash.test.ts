@@ -1,22 +1,19 @@
 /** A service that is killed in the middle of imports and batches: each is stored as a whole or not at all, and keys replay. */
-import { readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { folders } from '../../product.js'
-import { buildWith } from '../../support/buildWith.js'
 import { startProcess } from '../../support/process.js'
+import { root } from '../../support/root.js'
+import { temporaryProject } from '../../support/temporaryProject.js'
 import { freshUrl } from '../support/database.js'
 
-const madeUp = join(dirname(dirname(import.meta.dirname)), 'stress', 'resources')
-const build = buildWith([folders.resources, madeUp], folders.seeds)
-const productFile = join(build, 'product.js')
+const project = temporaryProject(root, join(root, 'stress'))
 writeFileSync(
-  productFile,
-  readFileSync(productFile, 'utf8').replace('export const product = {', 'export const product = { batch: true,'),
+  join(project, 'product.ts'),
+  "export const product = { name: 'Batches', about: 'Writes together.', version: '1', batch: true }",
 )
-const server = join(build, 'server.js')
 const API_TOKEN = 'the-token-of-the-crash-test-of-imports'
 const environment = { DATABASE_URL: await freshUrl(), API_TOKEN, EXPLORER: 'false' }
 
@@ -73,7 +70,7 @@ const test = suite('crashes during imports and batches')
 test('each is stored as a whole or not at all, and a retry has the same outcome', async () => {
   const sent: Bulk[] = []
   for (let round = 0; round < rounds; round++) {
-    const running = await startProcess(environment, { server })
+    const running = await startProcess(environment, { project })
     const bulks = [0, 1, 2].map((n) => bulkOf(`r${round}-${n}`, n + round))
     sent.push(...bulks)
     const answers = bulks.map(async (bulk) => {
@@ -84,7 +81,7 @@ test('each is stored as a whole or not at all, and a retry has the same outcome'
     await Promise.allSettled(answers)
     await running.end('SIGKILL')
   }
-  const { address, end } = await startProcess(environment, { server })
+  const { address, end } = await startProcess(environment, { project })
   for (const bulk of sent) {
     const { path, answer } = bulk
     const whole = path === 'batch' ? size / 4 : size

@@ -3,8 +3,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, number, text } from '../../engine/descriptor/index.js'
 import { server, sharedDatabase } from '../support/database.js'
+import { startOffice } from '../support/office.js'
 import { registryFrom } from '../support/registryFrom.js'
-import { authorized, startOffice, startService } from '../support/service.js'
+import { authorized, startService } from '../support/service.js'
 
 /** Parts with every constraint that a table can have; the descriptor declares none of them. */
 const parts = {

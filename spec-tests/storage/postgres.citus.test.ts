@@ -1,14 +1,14 @@
 /** A Citus cluster, if CITUS_DATABASE_URL leads to its coordinator: deploy/citus.sql distributes tables, and every operation works on them. */
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, now, text, timestamp } from '../../engine/descriptor/index.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { openStorage, planStorage } from '../../engine/storage/open.js'
-import { folders } from '../../product.js'
+import { root } from '../../support/root.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { runOn } from '../support/database.js'
 import { resourceIn } from '../support/registryFrom.js'
@@ -51,7 +51,7 @@ const options = { ...storageOptions, derivedObjects: false }
 const prepare = async (url: string) => (await openStorage(registry, url, options)).close()
 const plannedSteps = async (url: string) => (await planStorage(registry, url, 30_000, options)).steps
 
-const script = join(dirname(folders.seeds), 'deploy/citus.sql')
+const script = join(root, 'deploy/citus.sql')
 const distribute = (url: string, tables: string) =>
   spawnSync('psql', [url, '-v', `distribute=${tables}`, '-f', script], { encoding: 'utf8' })
 const distributed = 'tasks notes,events'

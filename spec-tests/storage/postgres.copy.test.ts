@@ -12,14 +12,13 @@ import { callCommand } from '../support/callCommand.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
 import { inOffice, office } from '../support/office.js'
-import { officeFile } from '../support/officeFiles.js'
 
 const { path: folder } = temporaryFolder('copy')
 const [first, last] = ['first', 'last'].map((name) => `sqlite:${join(folder, `${name}.sqlite`)}`) as [string, string]
 const middle = await freshUrl()
 
 const copy = async (from: string, to: string): Promise<{ code: number; output: string }> => {
-  const { status, stdout, stderr } = await callCommand(officeFile('cli/copy.js'), ['--from', from, '--to', to])
+  const { status, stdout, stderr } = await callCommand('copy', ['--from', from, '--to', to])
   return { code: status, output: stdout + stderr }
 }
 

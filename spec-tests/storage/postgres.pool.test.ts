@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { endSessions, runOn, sharedDatabase, whileLockedIn } from '../support/database.js'
-import { startOffice } from '../support/service.js'
+import { startOffice } from '../support/office.js'
 import { until } from '../support/until.js'
 
 const database = await sharedDatabase()

@@ -8,9 +8,8 @@ import { type Storage, StorageError, TimedOut } from '../../engine/storage/stora
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn, server } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
-import { inOffice, office } from '../support/office.js'
+import { inOffice, office, startOffice } from '../support/office.js'
 import { canKeepStatements, pgbouncer, startPgbouncer } from '../support/pgbouncer.js'
-import { startOffice } from '../support/service.js'
 
 const leave = inOffice('leave')
 const { pool } = storageOptions

@@ -4,8 +4,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { text } from '../../engine/descriptor/index.js'
 import { runOn } from '../support/database.js'
+import { startOffice } from '../support/office.js'
 import { registryFrom } from '../support/registryFrom.js'
-import { startOffice, startService } from '../support/service.js'
+import { startService } from '../support/service.js'
 import { startStandby } from '../support/standby.js'
 
 const { primary, standby, start, process: first } = await startStandby()

@@ -10,8 +10,8 @@ import { readPage } from '../support/consolePage.js'
 import { roleOn as createRole, freshUrl, runOn, sessionOn } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
 import { listQuery } from '../support/listQuery.js'
+import { startOffice } from '../support/office.js'
 import { startProcess } from '../support/process.js'
-import { startOffice } from '../support/service.js'
 import { startOnce, thingsWith } from '../support/things.js'
 
 const registry = thingsWith({ name: text({ unique: true, filter: true }) })

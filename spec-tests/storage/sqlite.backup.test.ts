@@ -7,14 +7,13 @@ import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { callCommand } from '../support/callCommand.js'
-import { officeFile } from '../support/officeFiles.js'
+import { startOffice } from '../support/office.js'
 import { startProcess } from '../support/process.js'
-import { startOffice, token } from '../support/service.js'
+import { token } from '../support/service.js'
 
 const { path: folder } = temporaryFolder('backup')
 const DATABASE_URL = `sqlite:${join(folder, 'served.sqlite')}`
-const command = officeFile('cli/backup.js')
-const backup = (file: string, url = DATABASE_URL) => callCommand(command, [file], { DATABASE_URL: url })
+const backup = (file: string, url = DATABASE_URL) => callCommand('backup', [file], { DATABASE_URL: url })
 
 const test = suite('backups')
 

@@ -4,7 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { startOffice } from '../support/service.js'
+import { startOffice } from '../support/office.js'
 
 const folder = temporaryFolder('deadline').path
 const test = suite('time limit of reads')

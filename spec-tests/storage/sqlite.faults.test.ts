@@ -11,9 +11,9 @@ import { Database } from '../../engine/storage/sqlite/driver.js'
 import { StorageError } from '../../engine/storage/storage.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { storageOptions } from '../../support/storageOptions.js'
-import { office } from '../support/office.js'
+import { office, startOffice } from '../support/office.js'
 import { type RunningService, startProcess } from '../support/process.js'
-import { startOffice, type TestClient, type TestResponse, token } from '../support/service.js'
+import { type TestClient, type TestResponse, token } from '../support/service.js'
 import { writesDuring } from '../support/writesDuring.js'
 
 const { path: folder } = temporaryFolder('faults')

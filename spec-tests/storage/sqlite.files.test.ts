@@ -5,8 +5,10 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
+import { temporaryProject } from '../../support/temporaryProject.js'
 import { refusal } from '../support/members.js'
 import { office } from '../support/office.js'
+import { officeFolder } from '../support/officeFiles.js'
 import { obeyingPermissions, startAndFail, startProcess } from '../support/process.js'
 
 const { path: folder } = temporaryFolder('files')
@@ -14,11 +16,11 @@ const { path: folder } = temporaryFolder('files')
 const test = suite('the database file')
 
 test('the folder of the default path is created, and no other', async () => {
-  const project = join(folder, 'project')
-  mkdirSync(project)
-  const running = await startProcess({}, { shell: `cd '${project}' && exec "$0" "$@"` })
+  const project = temporaryProject(officeFolder)
+  rmSync(join(project, 'data'), { recursive: true })
+  const running = await startProcess({}, { project })
   assert.is(await running.end('SIGTERM'), 0)
-  assert.ok(existsSync(join(project, 'data', 'workforce.sqlite')))
+  assert.ok(existsSync(join(project, 'data', 'registry.sqlite')))
   const message = await refusal(office, `sqlite:${join(folder, 'new', 'first.sqlite')}`)
   assert.match(message, /cannot be used: the folder \S+\/new does not exist; create it, or correct the path$/)
   assert.not.ok(existsSync(join(folder, 'new')))

@@ -7,7 +7,7 @@ import { type Executor, WorkerDied, workerThread } from '../../engine/storage/sq
 import { writeQueue } from '../../engine/storage/sqlite/writeQueue.js'
 import type { WritePlan } from '../../engine/storage/write.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { startOffice } from '../support/service.js'
+import { startOffice } from '../support/office.js'
 
 const module = new URL('../support/testWorker.js', import.meta.url)
 const outcome = (task: Promise<unknown>): Promise<unknown> => task.catch((error: Error) => error)

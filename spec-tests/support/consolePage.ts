@@ -1,9 +1,9 @@
 /** A page whose console blocks show commands and their output. */
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { folders } from '../../product.js'
+import { join } from 'node:path'
+import { root } from '../../support/root.js'
 
-export const readPage = (name: string): string => readFileSync(join(dirname(folders.seeds), 'docs', name), 'utf8')
+export const readPage = (name: string): string => readFileSync(join(root, 'docs', name), 'utf8')
 
 /** The commands of a page, each with the output that follows it. */
 export const commandsIn = (page: string): { command: string; output: string }[] =>

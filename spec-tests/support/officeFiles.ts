@@ -1,24 +1,14 @@
-/** The files of the office, for builds and copies of the project. */
-import { cpSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { folders } from '../../product.js'
-import { buildWith, copyDescriptors } from '../../support/buildWith.js'
+/** The files of the office: a project that the engine's tests use. */
+import { join } from 'node:path'
+import { root } from '../../support/root.js'
+import { temporaryProject } from '../../support/temporaryProject.js'
 
-const sources = join(dirname(folders.seeds), 'spec-tests', 'office')
-export const seeds = join(sources, 'seeds')
-/** The compiled descriptors. */
-export const resources = join(dirname(import.meta.dirname), 'office', 'resources')
+export const officeFolder = join(root, 'spec-tests', 'office')
 
-/** Makes the office the deployment of a copy of the project. */
-export const copyOffice = (project: string): void => {
-  copyDescriptors(join(sources, 'resources'), project)
-  cpSync(seeds, join(project, 'seeds'), { recursive: true })
-}
+let copy: string | undefined
 
-let officeBuild: string | undefined
-
-/** A file of a build whose deployment is the office. */
-export const officeFile = (name: string): string => {
-  officeBuild ??= buildWith([resources], seeds)
-  return join(officeBuild, name)
+/** A copy of the office, for commands that write into it. */
+export const officeCopy = (): string => {
+  copy ??= temporaryProject(officeFolder)
+  return copy
 }

@@ -5,12 +5,10 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { folders } from '../../product.js'
-import { productImports } from '../../support/buildWith.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { copyOffice } from './officeFiles.js'
-
-const root = dirname(folders.seeds)
+import { root } from '../../support/root.js'
+import { copyProjects } from '../../support/temporaryProject.js'
+import { officeFolder } from './officeFiles.js'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -37,18 +35,25 @@ const withoutNpm = (command: string): string =>
  */
 export const projectCopy = ({ hasTests = false, isDeployed = false } = {}): ProjectCopy => {
   const { path, remove } = temporaryFolder('project')
-  const names = ['server.ts', 'product.ts', 'package.json', 'tsconfig.json', 'biome.json', '.gitignore']
+  const names = [
+    'server.ts',
+    'product.ts',
+    'package.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'biome.json',
+    '.gitignore',
+  ]
   const sources = ['engine', 'cli', 'support', 'scripts', ...(hasTests ? ['spec-tests', 'stress', 'bench'] : [])]
   // What is true of the example alone does not compile without its resources.
   const left = isDeployed ? /\/(?:node_modules|data)(?:\/|$)/ : /\/(?:node_modules|data|spec-tests\/example)(?:\/|$)/
-  const imported = productImports().map((name) => name.replace(/\.js$/, '.ts'))
-  for (const name of [...names, ...imported, ...sources, ...(isDeployed ? ['resources', 'seeds'] : [])]) {
+  for (const name of [...names, ...sources, ...(isDeployed ? ['resources', 'seeds'] : [])]) {
     cpSync(join(root, name), join(path, name), {
       recursive: true,
       filter: (file) => !left.test(file.slice(root.length)),
     })
   }
-  if (!isDeployed) copyOffice(path)
+  if (!isDeployed) copyProjects([officeFolder], path)
   mkdirSync(join(path, 'data'))
   mkdirSync(join(path, 'docs'))
   symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'), 'junction')

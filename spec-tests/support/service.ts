@@ -14,10 +14,10 @@ import type { OnRequest } from '../../engine/http/requestLog.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { PoolOptions } from '../../engine/storage/options.js'
 import type { Storage } from '../../engine/storage/storage.js'
-import { product } from '../../product.js'
 import { conformance, type ReceivedResponse } from '../../support/conformance.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from './database.js'
+import { product } from './testedProject.js'
 
 export const token = 'the-write-token-of-the-tests'
 
@@ -197,7 +197,3 @@ export const startService = async (
     stats: () => storage.stats(),
   }
 }
-
-/** Starts a service of the office. */
-export const startOffice: typeof startService = async (settings) =>
-  startService({ registry: (await import('./office.js')).office, ...settings })

@@ -7,7 +7,7 @@ import { freePort } from '../../engine/process/supervise.js'
 import { spawnChild, temporaryFolder } from '../../support/cleanup.js'
 import { startPersistentPostgres } from '../../support/postgresServer.js'
 import { runOn } from './database.js'
-import { startOffice } from './service.js'
+import { startOffice } from './office.js'
 
 /** The server program of the npm package, which cannot itself start a standby. */
 const serverProgram = async (): Promise<string> => {

@@ -1,22 +1,36 @@
-/** The resources that tests are repeated for: those of this deployment, and the kitchen sink. */
+/** The resources that tests are repeated for: those of the tested project and, in this repository, the kitchen sink. */
 import { loadRegistry } from '../../engine/descriptor/load.js'
-import type { Registry } from '../../engine/descriptor/registry.js'
-import { folders } from '../../product.js'
+import { loadOperations } from '../../engine/descriptor/operationFiles.js'
+import type { Registry, Resource } from '../../engine/descriptor/registry.js'
 import { withSampleRows } from '../../support/samples.js'
 import { server } from './database.js'
-import { kitchenSink } from './kitchenSink.js'
+import { testedProject } from './testedProject.js'
 
-/** The resources of this deployment. */
-export const deployed = withSampleRows(await loadRegistry(folders))
+/** The module of the kitchen sink, which only the tests of this repository have. */
+const sink = process.env['TEST_SINK']
+const kitchenSink = sink === undefined ? [] : ((await import(sink)) as { kitchenSink: Registry }).kitchenSink
+
+/** A table of another program is made like any other: a new database has none. */
+const asManaged = ({ existing: _, idColumn: __, ...resource }: Resource): Resource => ({
+  ...resource,
+  table: resource.path.replaceAll('-', '_'),
+})
+
+const loaded = await loadRegistry(testedProject)
+
+/** The resources of the project. */
+export const deployed = withSampleRows(loaded.map((resource) => (resource.existing ? asManaged(resource) : resource)))
 
 /** These and the kitchen sink, with generated rows for resources without demo rows. */
 export const registry: Registry = withSampleRows([...deployed, ...kitchenSink])
 
+export const operations = await loadOperations(testedProject, loaded)
+
 /**
- * The resources to repeat tests for: all, or the one that `npm test -- --resource` names. On PostgreSQL those of the kitchen
- * sink, which have every kind and option; that the others are wired does not depend on the database.
+ * The resources to repeat tests for: all, or the one that `--resource` names. On PostgreSQL those of the kitchen sink, which have
+ * every kind and option; that the others of this repository are wired does not depend on the database.
  */
 export const testedResources: Registry = registry.filter(({ path }) => {
   const only = process.env['TEST_RESOURCE']
-  return only === undefined ? !server || path.startsWith('sink-') : path === only
+  return only === undefined ? !sink || !server || path.startsWith('sink-') : path === only
 })

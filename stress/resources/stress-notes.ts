@@ -1,4 +1,4 @@
-import { defineResource, integer, text } from '../../engine/descriptor/index.js'
+import { defineResource, integer, text } from 'resource-registry-engine'
 
 export default defineResource({
   name: 'Stress note',

@@ -10,7 +10,7 @@ import {
   text,
   timestamp,
   uuid,
-} from '../../engine/descriptor/index.js'
+} from 'resource-registry-engine'
 
 export default defineResource({
   name: 'Stress value',

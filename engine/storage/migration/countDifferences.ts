@@ -1,5 +1,7 @@
 /** Compares the stored counts with the rows. They differ after changes that did not fire the triggers. */
+
 import { managedResources, type Registry, type Resource } from '../../descriptor/registry.js'
+import { commandLine } from '../../process/commandLine.js'
 import type { MigrateOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { compareRecord } from './descriptorRecord.js'
@@ -45,7 +47,7 @@ export const reportCountDifferences = async (
   warn: (message: string) => void,
 ): Promise<void> => {
   for (const { table } of await miscountedResources(database, registry, 'start')) {
-    warn(`The stored counts of the table "${table}" differ from its rows: run npm run migrate -- --recount.`)
+    warn(`The stored counts of the table "${table}" differ from its rows: run ${commandLine('migrate', '--recount')}.`)
   }
 }
 

@@ -1,4 +1,5 @@
 /** Differences between a descriptor and its table that need a maintainer, and the approvals of them: `drop:TABLE.COLUMN`. */
+import { commandLine } from '../../process/commandLine.js'
 
 export interface Difference {
   readonly table: string
@@ -19,7 +20,7 @@ export const describeDifference = ({ table, column, message, advice }: Differenc
 /** The command that applies changes; values may need the quotes of a shell. */
 export const applyCommand = (approval: string): string => {
   const quoted = /^[\w:.,=-]*$/.test(approval) ? approval : `'${approval.replaceAll("'", `'\\''`)}'`
-  return `npm run migrate -- --apply ${quoted}`
+  return commandLine('migrate', `--apply ${quoted}`)
 }
 
 /**
@@ -48,7 +49,7 @@ export const splitApprovals = (given: string): string[] =>
 export const approvalError = (approval: string): string | undefined => {
   const [, verb = '', table] = /^([^:]*)(?::(.*))?$/.exec(approval) ?? []
   if (!verbs.includes(verb)) return `"${approval}" must begin with one of ${verbs.map((one) => `${one}:`).join(', ')}`
-  return table ? undefined : `"${approval}" names no table; use the form that npm run plan prints`
+  return table ? undefined : `"${approval}" names no table; use the form that ${commandLine('plan')} prints`
 }
 
 /** The approvals that were given, and which of them the comparison has asked for. */

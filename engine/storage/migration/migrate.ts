@@ -1,5 +1,7 @@
 /** Migrates a database: applies the steps of its plan, or reports what prevents it. */
+
 import type { Registry } from '../../descriptor/registry.js'
+import { commandLine } from '../../process/commandLine.js'
 import type { ChangeOptions } from '../options.js'
 import { NothingToDo, StorageError } from '../storage.js'
 import { type Approvals, applyTogether, approvalsFrom, describeDifference } from './difference.js'
@@ -59,7 +61,8 @@ export const migrate = async (
   const isRebuilding = ({ steps }: MigrationPlan) => steps.some((step) => step.isRebuilding)
   let plan = await planAll()
   const unused = approvals.unused().join(', ')
-  if (unused) throw new NothingToDo(`There is nothing to do for ${unused}; npm run plan lists what can be applied.`)
+  if (unused)
+    throw new NothingToDo(`There is nothing to do for ${unused}; ${commandLine('plan')} lists what can be applied.`)
   const done: Step[] = []
   const apply = async (): Promise<void> => {
     for (let pass = 1; pass <= maxPasses; pass++) {

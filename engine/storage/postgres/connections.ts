@@ -24,7 +24,7 @@ import { type Server, serverProcess } from './server.js'
 type Values = Readonly<Record<string, unknown>>
 
 /** What a read is for; see `Purpose`. */
-interface ReadPurpose extends Omit<Purpose, 'search' | 'isShort'> {
+export interface ReadPurpose extends Omit<Purpose, 'search' | 'isShort'> {
   readonly table?: string
   /** The time limit in milliseconds, if it is less than that of others. */
   readonly limitMs?: number | undefined

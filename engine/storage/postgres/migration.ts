@@ -1,7 +1,9 @@
 /** The migration dialect of PostgreSQL. Each derived object has the digest of its SQL as its comment. */
+
 import { createHash } from 'node:crypto'
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
+import { commandLine } from '../../process/commandLine.js'
 import { keysTable } from '../keys.js'
 import { recordTables } from '../migration/descriptorRecord.js'
 import type { MigrationDialect, OwnTable } from '../migration/migrationDialect.js'
@@ -32,10 +34,9 @@ const fillBatch = 1_000
 
 const advice: Readonly<Record<string, string>> = {
   '2BP01': 'Drop what depends on it, start, and create it again.',
-  '25006': 'The database is read-only: run npm run migrate on the primary server first.',
+  '25006': `The database is read-only: run ${commandLine('migrate')} on the primary server first.`,
   '3F000': 'Grant this role USAGE on the schema of the tables, and name it in the search_path of the role.',
-  '42501':
-    'This role may not change the database: run npm run migrate as the owner of the tables first. If they are in another schema, name it in the search_path of this role.',
+  '42501': `This role may not change the database: run ${commandLine('migrate')} as the owner of the tables first. If they are in another schema, name it in the search_path of this role.`,
 }
 
 const sqlDigest = (...sql: readonly string[]): string => createHash('sha256').update(sql.join('\n')).digest('hex')

@@ -2,8 +2,10 @@
  * Carries out the steps of a migration beside other programs: in short transactions that wait for locks only briefly and are
  * retried, so that no create waits for long.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
+import { commandLine } from '../../process/commandLine.js'
 import type { Execute, Step } from '../migration/migrationDialect.js'
 import { StorageError, Unavailable } from '../storage.js'
 import { withTimeout } from './attempts.js'
@@ -16,8 +18,7 @@ const pauseMs = 500
 
 /** How long a pooler may take to provide a session beside the one that holds the lock, in milliseconds. */
 const secondSessionMs = 10_000
-const oneSession =
-  'a migration needs two connections at once, and the pooler provides one. Raise its pool size, or run npm run migrate on a direct connection first'
+const oneSession = `a migration needs two connections at once, and the pooler provides one. Raise its pool size, or run ${commandLine('migrate')} on a direct connection first`
 
 /** A lock timeout or a deadlock. */
 const isLocked = (error: unknown): boolean => /^(?:55P03|40P01)$/.test(errorCode(error))

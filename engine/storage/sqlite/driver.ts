@@ -42,4 +42,6 @@ const load = async () => {
   }
 }
 
-export const { Database, driver } = await load()
+const loaded = await load()
+export const Database: typeof BetterSqlite3 = loaded.Database
+export const { driver } = loaded

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, statfsSync } from 'node:fs'
 import { availableParallelism, freemem } from 'node:os'
 import { join } from 'node:path'
-import { spawnChild } from '../support/cleanup.js'
+import { spawnChild } from './cleanup.js'
 
 export interface Counts {
   readonly passed: number
@@ -23,8 +23,8 @@ const hasMemory = (): boolean => {
   return Math.min(bavail * bsize, freemem()) > 4 * 1024 ** 3
 }
 
-/** Runs the files and ends the process. A file that ends without counts is one failure. */
-export const runTests = async (files: readonly string[]): Promise<never> => {
+/** Runs the files of a folder and ends the process. A file that ends without counts is one failure. */
+export const runTests = async (folder: string, files: readonly string[]): Promise<never> => {
   const running = new Set<ChildProcess>()
   const failures: string[] = []
   let passed = 0
@@ -35,7 +35,7 @@ export const runTests = async (files: readonly string[]): Promise<never> => {
   const output = files.length === 1 ? 'inherit' : 'pipe'
   const env = hasMemory() ? { ...process.env, TMPDIR: memory } : process.env
   const runFile = async (file: string): Promise<Counts> => {
-    const args = ['--enable-source-maps', join(import.meta.dirname, 'runFile.js'), file]
+    const args = ['--enable-source-maps', join(import.meta.dirname, 'runFile.js'), folder, file]
     const child = spawnChild(process.execPath, args, { stdio: ['ignore', output, output, 'ipc'], env }, 'SIGTERM')
     const start = performance.now()
     let counts: Counts = { passed: 0, failed: 1 }

@@ -1,0 +1,143 @@
+/** Makes a new project: a folder with one resource, its demo rows, and what npm and TypeScript need. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { CommandError, defineCommand } from '../support/options.js'
+import { commands } from './commands.js'
+import { projectFolder } from './project.js'
+
+const command = {
+  name: 'init',
+  about: 'Makes a project that starts: a folder with one resource and its demo rows.',
+  argument: { name: 'FOLDER', about: 'the folder to create; its name becomes that of the project', required: true },
+  options: {},
+  example: 'shop',
+}
+
+interface Manifest {
+  readonly version: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+
+const readManifest = (file: string): Manifest => JSON.parse(readFileSync(file, 'utf8')) as Manifest
+
+/** The package.json of the engine, above its compiled files. */
+const engineManifest = (folder = import.meta.dirname): Manifest => {
+  const file = join(folder, 'package.json')
+  return existsSync(file) ? readManifest(file) : engineManifest(dirname(folder))
+}
+
+const engineName = 'resource-registry-engine'
+
+/** The engine as the folder of this command depends on it: a file stays one; otherwise its version. */
+const engineDependency = (folder: string, version: string): string => {
+  const file = join(projectFolder(), 'package.json')
+  const given = existsSync(file) ? readManifest(file).dependencies?.[engineName] : undefined
+  if (!given?.startsWith('file:')) return `^${version}`
+  return `file:${relative(folder, resolve(projectFolder(), given.slice('file:'.length))).replaceAll('\\', '/')}`
+}
+
+const manifestText = (folder: string): string => {
+  const { version, devDependencies = {} } = engineManifest()
+  // The driver of SQLite is built for Node 20, and contains its binaries for newer ones.
+  const isBuilt = Number.parseInt(process.versions.node, 10) < 22
+  const allowScripts = { 'better-sqlite3': isBuilt, 'better-sqlite3-node20': isBuilt, '@scarf/scarf': false }
+  const names = Object.keys(commands).filter((name) => name !== 'init')
+  const manifest = {
+    name:
+      basename(folder)
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9._-]+/g, '-')
+        .replaceAll(/^[._-]+|[._-]+$/g, '') || 'project',
+    version: '1.0.0',
+    private: true,
+    type: 'module',
+    scripts: { ...Object.fromEntries(names.map((name) => [name, `resource-registry ${name}`])), typecheck: 'tsc' },
+    dependencies: { [engineName]: engineDependency(folder, version) },
+    devDependencies: { typescript: devDependencies['typescript'] },
+    allowScripts,
+  }
+  return `${JSON.stringify(manifest, null, 2)}\n`
+}
+
+const resourceText = `import { boolean, date, defineResource, text } from 'resource-registry-engine'
+
+export default defineResource({
+  name: 'Task',
+  area: 'Tasks',
+  about: 'Something to do.',
+  table: 'tasks',
+  fields: {
+    title: text({ minLength: 1, sort: true }),
+    due: date({ sort: true, range: true }),
+    done: boolean({ default: false, filter: true }),
+  },
+  required: ['title', 'done'],
+  create: true,
+  update: true,
+  delete: true,
+})
+`
+
+const seedsText = `[
+  { "id": 1, "title": "Read the README", "due": "2027-01-04", "done": true },
+  { "id": 2, "title": "Add a resource", "due": "2027-01-05", "done": false },
+  { "id": 3, "title": "Serve it", "due": null, "done": false }
+]
+`
+
+const productText = (name: string): string => `import type { Middleware, Product } from 'resource-registry-engine'
+
+export const product: Product = {
+  name: ${JSON.stringify(name)},
+  about: 'What it serves, in a sentence.',
+  version: '1.0.0',
+}
+
+/** Koa middleware that runs around every operation. */
+export const middleware: readonly Middleware[] = []
+`
+
+const readmeText = (name: string): string => `# ${name}
+
+    npm install
+    npm start             # the API, its documentation and a data explorer at http://127.0.0.1:3000
+    npm test              # the tests that follow from the resources
+    npm run dev           # restarts when a file changes
+    npm run new -- books title:text! pages:integer --create
+
+A resource is one file in \`resources/\`, its demo rows are in \`seeds/\`, operations of your own go into \`operations/\`.
+\`npx resource-registry --help\` lists all commands. Set \`API_TOKEN\` to allow writes.
+`
+
+const tsconfigText = `{
+  "extends": "resource-registry-engine/tsconfig.json",
+  "include": ["*.ts", "resources", "operations"]
+}
+`
+
+export default defineCommand(command, async (_, argument) => {
+  const folder = resolve(projectFolder(), argument as string)
+  const found = existsSync(folder) ? readdirSync(folder) : []
+  const taken = found.find((name) => ['package.json', 'resources', 'product.ts'].includes(name))
+  if (taken !== undefined) throw new CommandError(`${argument} has a project already (${taken}); nothing was written.`)
+  const name = basename(folder)
+  const files: Readonly<Record<string, string>> = {
+    'package.json': manifestText(folder),
+    'tsconfig.json': tsconfigText,
+    'product.ts': productText(name),
+    'resources/tasks.ts': resourceText,
+    'seeds/tasks.json': seedsText,
+    'README.md': readmeText(name),
+    '.gitignore': 'node_modules/\ndata/\n',
+  }
+  const existing = Object.keys(files).find((file) => existsSync(join(folder, file)))
+  if (existing !== undefined) throw new CommandError(`${argument} has a file ${existing}; nothing was written.`)
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    writeFileSync(join(folder, file), text, { flag: 'wx' })
+  }
+  console.log(
+    `Made a project in ${argument}. Next:\n  cd ${/[^\w./-]/.test(argument as string) ? `'${argument}'` : argument}\n  npm install\n  npm start`,
+  )
+})

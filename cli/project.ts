@@ -1,0 +1,14 @@
+/** The project that a command works on: the folder in which it was started. */
+import { loadRegistry } from '../engine/descriptor/load.js'
+import type { Registry } from '../engine/descriptor/registry.js'
+import { readSettings, type Settings } from '../engine/process/settings.js'
+import { loadProduct } from '../engine/product.js'
+
+export const projectFolder = (): string => process.cwd()
+
+export const projectRegistry = (warn?: (message: string) => void): Promise<Registry> =>
+  loadRegistry(projectFolder(), warn)
+
+/** The settings in the environment, with the defaults of the project. */
+export const projectSettings = async (): Promise<Settings> =>
+  readSettings(process.env, (await loadProduct(projectFolder())).product.database)

@@ -1,0 +1,37 @@
+/** Runs the tests that follow from the resources of the project. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { nearest } from '../engine/descriptor/nearest.js'
+import { defineCommand, optionalText, UsageError } from '../support/options.js'
+import { runTests } from '../support/runTests.js'
+import { projectFolder, projectRegistry } from './project.js'
+
+const command = {
+  name: 'test',
+  about:
+    'Runs the tests that follow from the resources: lists, creates, updates, deletes, documents, plans and an oracle.',
+  options: {
+    resource: optionalText('only those of one resource', 'PATH'),
+    database: optionalText('a PostgreSQL server to run them on, in new databases', 'URL', 'SQLite files'),
+  },
+  notes:
+    'TEST_DATABASE_URL names the server as well, and is not shown by npm. Ends with the line "N passed, N failed"; exit code: 0 if all passed.',
+  example: '--resource tasks',
+}
+
+const suffix = '.test.js'
+const folder = join(import.meta.dirname, '..', 'spec-tests', 'derived')
+
+export default defineCommand(command, async ({ resource, database }) => {
+  const paths = (await projectRegistry()).map(({ path }) => path)
+  if (resource !== undefined && !paths.includes(resource)) {
+    const near = nearest(resource, paths)
+    const advice = near ? `Did you mean ${near}?` : `The resources are ${paths.join(', ')}.`
+    throw new UsageError(`--resource is "${resource}", which is not a resource. ${advice}`)
+  }
+  process.env['TEST_PROJECT'] = projectFolder()
+  if (resource !== undefined) process.env['TEST_RESOURCE'] = resource
+  if (database !== undefined) process.env['TEST_DATABASE_URL'] = database
+  const names = readdirSync(folder).filter((name) => name.endsWith(suffix))
+  await runTests(folder, names)
+})

@@ -1,0 +1,93 @@
+/** Opens the parts of a service: its database, its credentials and its app, from a project that is loaded. */
+import type { Logger } from 'pino'
+import type { NamedOperation } from './descriptor/operationFiles.js'
+import type { Registry } from './descriptor/registry.js'
+import { createApp } from './http/app.js'
+import type { Credentials } from './http/callers.js'
+import { openKeys } from './http/keys.js'
+import { currentRequest, type InFlight, type OnRequest } from './http/requestLog.js'
+import { tokenVerifier } from './http/tokens.js'
+import type { Settings } from './process/settings.js'
+import type { ProductFile } from './product.js'
+import { openStorage } from './storage/open.js'
+import type { StorageOptions } from './storage/options.js'
+import type { Storage } from './storage/storage.js'
+
+/** A project that is loaded: what its files say, and the settings of this deployment. */
+export interface Project extends ProductFile {
+  readonly registry: Registry
+  readonly operations: readonly NamedOperation[]
+  readonly settings: Settings
+}
+
+type Warn = (message: string) => void
+
+export const openDatabase = (
+  { registry, settings }: Project,
+  options: Pick<StorageOptions, 'progress' | 'warn' | 'trace' | 'opened'>,
+): Promise<Storage> =>
+  openStorage(registry, settings.DATABASE_URL, {
+    demo: settings.DEMO_DATA,
+    cacheBytes: settings.CACHE_MB * 1024 * 1024,
+    readTimeoutMs: settings.READ_TIMEOUT_MS,
+    pool: {
+      size: settings.POOL_SIZE,
+      waitMs: settings.POOL_WAIT_MS,
+      idleMs: settings.POOL_IDLE_MS,
+      statementMs: settings.READ_TIMEOUT_MS,
+      preparedStatements: settings.PREPARED_STATEMENTS,
+    },
+    derivedObjects: settings.DERIVED_OBJECTS,
+    readUrls: settings.DATABASE_READ_URL,
+    startWaitMs: settings.DATABASE_WAIT_MS,
+    ...options,
+  })
+
+/** Where callers other than the one with the write token are known from; throws if the file of keys cannot be used. */
+export const openCredentials = (
+  { API_KEYS_FILE, JWT_ISSUER, JWT_SECRET, JWT_AUDIENCE, JWT_ROLES_CLAIM }: Settings,
+  warn: Warn,
+): Credentials => {
+  const options = { issuer: JWT_ISSUER, secret: JWT_SECRET, audience: JWT_AUDIENCE ?? '', rolesClaim: JWT_ROLES_CLAIM }
+  return {
+    ...(API_KEYS_FILE !== '' && { keys: openKeys(API_KEYS_FILE, warn) }),
+    ...((JWT_ISSUER ?? JWT_SECRET) && { verifyToken: tokenVerifier(options, warn), settings: JSON.stringify(options) }),
+  }
+}
+
+/** What an app needs beside its project. */
+interface AppParts {
+  readonly storage: Storage
+  readonly credentials: Credentials
+  readonly logger: Logger
+  readonly isStopping: () => boolean
+  readonly onRequest?: OnRequest | undefined
+  readonly inFlight?: InFlight
+}
+
+export const openApp = (
+  project: Project,
+  { storage, credentials, logger, isStopping, onRequest, inFlight }: AppParts,
+) => {
+  const { product, middleware, registry, operations, settings } = project
+  const service = {
+    product,
+    registry,
+    storage,
+    operations,
+    token: settings.API_TOKEN,
+    credentials,
+    sessionSecret: settings.SESSION_SECRET,
+    explorer: settings.EXPLORER,
+    maxDownloads: settings.MAX_DOWNLOADS,
+    middleware,
+    isStopping,
+  }
+  return createApp(service, logger, onRequest, inFlight)
+}
+
+/** What a debug log says about each statement. */
+export const statementTrace = (logger: Logger): StorageOptions['trace'] =>
+  logger.isLevelEnabled('debug')
+    ? (message, fields) => logger.debug({ id: currentRequest.getStore(), ...fields }, message)
+    : undefined

@@ -1,0 +1,133 @@
+/** A service made of a project's folder and settings, for servers and tests of one's own. */
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
+import { isAbsolute, join, resolve } from 'node:path'
+import * as nodeStream from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
+import type Koa from 'koa'
+import { loadRegistry } from './descriptor/load.js'
+import { didYouMean } from './descriptor/nearest.js'
+import { loadOperations } from './descriptor/operationFiles.js'
+import { listen } from './http/listen.js'
+import { openApp, openCredentials, openDatabase, statementTrace } from './open.js'
+import { sqlitePath } from './process/databaseUrl.js'
+import { createLogger } from './process/log.js'
+import { explainListenError, readSettings, type Settings, SettingsError, settingNames } from './process/settings.js'
+import { loadProduct } from './product.js'
+
+export interface ServiceOptions {
+  /** The folder of the project, with `resources/`. */
+  readonly folder: string
+  /** The settings of the service, by their names; nothing is read from the environment. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+export interface Service {
+  /** The app, for a server of one's own; the middleware of `product.ts` is in it. */
+  readonly app: Koa
+  /** Answers a request without a port. */
+  fetch(request: Request): Promise<Response>
+  /** Listens at HOST and PORT; resolves with the address, such as `http://127.0.0.1:3000`. */
+  listen(): Promise<string>
+  /** Lets the requests in progress finish, and closes the database. */
+  close(): Promise<void>
+}
+
+/** The settings of a service inside another program, whose paths are relative to the folder of the project. */
+const readServiceSettings = (folder: string, given: Readonly<Record<string, string>>, database?: string): Settings => {
+  const unknown = Object.keys(given).find((name) => !settingNames.includes(name))
+  if (unknown !== undefined)
+    throw new SettingsError(
+      `${unknown} is not a setting${didYouMean(unknown, settingNames) || '; docs/operations.md lists them'}`,
+    )
+  const within = (path: string | undefined) => (path && !isAbsolute(path) ? join(folder, path) : (path ?? ''))
+  const paths = {
+    API_KEYS_FILE: within(given['API_KEYS_FILE']),
+    DATABASE_PASSWORD_FILE: within(given['DATABASE_PASSWORD_FILE']),
+  }
+  const settings = readSettings({ ...given, ...paths }, database)
+  if (settings.WORKERS > 1)
+    throw new SettingsError('WORKERS is more than 1, but a service inside another program has one process')
+  if (settings.METRICS_PORT !== undefined)
+    throw new SettingsError(
+      'METRICS_PORT is set, but the metrics are those of a process that only serves; leave it out',
+    )
+  const path = sqlitePath(settings.DATABASE_URL)
+  return path === undefined || path === ':memory:' ? settings : { ...settings, DATABASE_URL: `sqlite:${within(path)}` }
+}
+
+/** Statuses whose responses have no body. */
+const bodiless = new Set([204, 205, 304])
+
+const responseFrom = (message: IncomingMessage, method: string): Response => {
+  const headers = new Headers()
+  for (let n = 0; n < message.rawHeaders.length; n += 2)
+    headers.append(message.rawHeaders[n] as string, message.rawHeaders[n + 1] as string)
+  const { statusCode: status = 0, statusMessage: statusText = '' } = message
+  const hasBody = method !== 'HEAD' && !bodiless.has(status)
+  if (!hasBody) message.resume()
+  const body = hasBody ? (nodeStream.Readable.toWeb(message) as unknown as ReadableStream<Uint8Array>) : null
+  return new Response(body as never, { status, statusText, headers })
+}
+
+/** In-memory connections: the server parses requests and writes responses as on a socket. */
+const { duplexPair } = nodeStream as unknown as { duplexPair(): [nodeStream.Duplex, nodeStream.Duplex] }
+
+/** Opens a project as a service; throws if its files, its settings or its database cannot be used. */
+export const createService = async ({ folder: given, settings: strings = {} }: ServiceOptions): Promise<Service> => {
+  const folder = resolve(given)
+  const file = await loadProduct(folder)
+  const settings = readServiceSettings(folder, strings, file.product.database)
+  const logger = createLogger(settings.LOG_LEVEL)
+  const warn = (message: string) => logger.warn(message)
+  const registry = await loadRegistry(folder, warn)
+  const project = { ...file, settings, registry, operations: await loadOperations(folder, registry) }
+  const credentials = openCredentials(settings, warn)
+  const storage = await openDatabase(project, { progress: () => {}, warn, trace: statementTrace(logger) })
+  let closing: Promise<void> | undefined
+  const parts = { storage, credentials, logger, isStopping: () => closing !== undefined }
+  const app = openApp(project, parts)
+  const inMemory = createServer({ requireHostHeader: false }, app.handle)
+  let listening: ReturnType<typeof listen> | undefined
+
+  const fetch = (request: Request): Promise<Response> =>
+    new Promise((resolveResponse, reject) => {
+      const { pathname, search, host } = new URL(request.url)
+      const [client, server] = duplexPair()
+      const headers = { host, connection: 'close', ...Object.fromEntries(request.headers) }
+      const sent = httpRequest({
+        method: request.method,
+        path: `${pathname}${search}`,
+        headers,
+        createConnection: () => client as never,
+      })
+      sent.on('response', (message) => resolveResponse(responseFrom(message, request.method)))
+      sent.on('error', reject)
+      const giveUp = () => sent.destroy(request.signal.reason as Error)
+      if (request.signal.aborted) giveUp()
+      else request.signal.addEventListener('abort', giveUp, { once: true })
+      inMemory.emit('connection', server)
+      if (request.body)
+        nodeStream.Readable.fromWeb(request.body as unknown as ReadableStream)
+          .on('error', reject)
+          .pipe(sent)
+      else sent.end()
+    })
+
+  return {
+    app: app.koa,
+    fetch: (request) => (closing ? Promise.reject(new Error('The service is closed.')) : fetch(request)),
+    async listen() {
+      if (closing) throw new Error('The service is closed.')
+      if (listening) throw new Error('The service listens already.')
+      listening = listen(app, { host: settings.HOST, port: settings.PORT, keepAliveMs: settings.KEEP_ALIVE_S * 1000 })
+      return (await listening.catch(explainListenError('PORT'))).address
+    },
+    close() {
+      closing ??= (async () => {
+        await (await listening?.catch(() => undefined))?.stop()
+        await storage.close()
+      })()
+      return closing
+    },
+  }
+}
