@@ -140,7 +140,9 @@ const publish = () => {
   const [last, ...others] = buildNumbers()
   for (const [name, text] of Object.entries(entries(last))) {
     const entry = join(dist, name)
-    if (existsSync(entry) && readFileSync(entry, 'utf8') === text) continue
+    const before = existsSync(entry) ? readFileSync(entry, 'utf8') : 'build-'
+    // While `npm pack` runs, the entry of the package is its compiled file.
+    if (before === text || !before.includes('build-')) continue
     mkdirSync(dirname(entry), { recursive: true })
     writeFileSync(`${entry}.${process.pid}`, text)
     renameSync(`${entry}.${process.pid}`, entry)

@@ -1,13 +1,20 @@
-/** `npm pack`: compiles the package into `dist/package`, with source maps and the declarations of what projects import. */
+/**
+ * Before `npm pack`: compiles the package into `dist/package`, with source maps and the declarations of what projects import.
+ * After it, with --clean: removes that folder, in which `import 'resource-registry-engine'` leads to the last build.
+ */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
-import { compilerPath, copyAssets } from './build.mjs'
+import { dirname, join, resolve } from 'node:path'
+import { build, compilerPath, copyAssets } from './build.mjs'
 
 const root = dirname(import.meta.dirname)
 const folder = join(root, 'dist', 'package')
 
 rmSync(folder, { recursive: true, force: true })
+if (process.argv.includes('--clean')) {
+  build({ quiet: true })
+  process.exit()
+}
 const compiler = compilerPath()
 if (compiler === undefined) throw new Error('TypeScript is not installed; run npm ci first.')
 const { status } = spawnSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.package.json')], {
@@ -28,4 +35,3 @@ const follow = (file) => {
 follow(join(folder, 'engine', 'index.d.ts'))
 const declarations = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.d.ts'))
 for (const name of declarations) if (!reached.has(join(folder, name))) rmSync(join(folder, name))
-console.error(`The package is in ${relative(process.cwd(), folder)}.`)

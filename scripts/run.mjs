@@ -10,7 +10,9 @@ try {
   process.argv.splice(
     1,
     2,
-    ...(name.includes('/') ? [join(folder, `${name}.js`)] : [join(folder, 'cli/main.js'), name]),
+    ...(/^(?:spec-tests|stress|bench)\//.test(name)
+      ? [join(folder, `${name}.js`)]
+      : [join(folder, 'cli/main.js'), name]),
   )
 } catch (error) {
   if (!(error instanceof BuildError)) throw error

@@ -24,7 +24,7 @@ const slow = new Set([
   ...['docsPage.browser', 'explorer.browser', 'form.browser', 'fuzz', 'import.command', 'introspect'],
   ...['callers.kinds', 'credentials', 'freshness', 'introspect.keys', 'introspect.samples', 'keys', 'kinds', 'large'],
   ...['signIn', 'signIn.browser', 'sqlite.deadline', 'updateEach'],
-  ...['memory', 'metrics', 'new', 'overload', 'probes', 'progress', 'resourceCommands', 'server', 'sockets'],
+  ...['memory', 'metrics', 'new', 'overload', 'package', 'probes', 'progress', 'resourceCommands', 'server', 'sockets'],
   ...['sparseIds', 'sqlite.backup', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping'],
   ...['sqlite.workers', 'torture'],
 ])

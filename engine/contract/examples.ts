@@ -1,5 +1,5 @@
 /** The examples in the documents: from the demo rows or, without any, from the descriptor. */
-import { clocks } from '../descriptor/clock.js'
+import { describeClock } from '../descriptor/clock.js'
 import { isValueOf } from '../descriptor/kinds.js'
 import {
   type Field,
@@ -17,7 +17,7 @@ import { findViolation } from '../descriptor/valueRules.js'
 /** What the service sets if the client sends nothing: null, a constant, or a sample of what the function returns. */
 const presetExample = (field: Field): Value => {
   const source = field.default ?? (field.managed === true ? undefined : field.managed)
-  if (typeof source === 'function') return clocks.get(source)?.sample ?? sampleValue(field, 1)
+  if (typeof source === 'function') return describeClock(source)?.sample ?? sampleValue(field, 1)
   return source ?? null
 }
 

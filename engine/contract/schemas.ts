@@ -1,6 +1,6 @@
 /** The zod schemas: the row, the page and the create body of a descriptor; the index, the health check and the error bodies. */
 import { z } from 'zod'
-import { clocks } from '../descriptor/clock.js'
+import { describeClock } from '../descriptor/clock.js'
 import { jsonTypes, kindOf } from '../descriptor/kinds.js'
 import { schemaNames } from '../descriptor/names.js'
 import { type Field, isMandatory, type Resource, updatableFields, writableFields } from '../descriptor/registry.js'
@@ -95,7 +95,7 @@ const formatDescriptions = {
 const describeDefault = ({ default: source, required }: Field): string => {
   const value =
     typeof source === 'function'
-      ? (clocks.get(source)?.description ?? 'computed by the service')
+      ? (describeClock(source)?.description ?? 'computed by the service')
       : code(typeof source === 'object' ? JSON.stringify(source) : `${source}`)
   return `Default: ${value}${required ? ', also for null' : '; null stays null'}.`
 }
@@ -130,7 +130,7 @@ const sentences = (field: Field, isBody: boolean, isUpdate: boolean): string => 
 
 /** The default for programs: a value, or the name of the function that returns it. */
 const defaultName = ({ default: source }: Field): unknown =>
-  typeof source === 'function' ? { computed: clocks.get(source)?.name ?? 'by the service' } : source
+  typeof source === 'function' ? { computed: describeClock(source)?.name ?? 'by the service' } : source
 
 /** The rules that JSON Schema cannot express, as extension keywords for programs; undefined where there is no rule. */
 const extensionKeywords = (field: Field, isBody: boolean, isUpdate: boolean) => ({

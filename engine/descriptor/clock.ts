@@ -1,23 +1,41 @@
 /** Dates and times: their text forms, and the clock functions that a descriptor may use as a default or a managed value. */
 
-/** Today's date in UTC, `YYYY-MM-DD`. */
-export const today = (): string => new Date().toISOString().slice(0, 10)
-
-/** The current second in UTC, `YYYY-MM-DDTHH:MM:SSZ`; a field of kind timestamp gets milliseconds too. */
-export const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`
-
-/** The current millisecond in UTC: what `now` is for a field of kind timestamp. */
-export const nowInMilliseconds = (): string => new Date().toISOString()
-
 const describe = (name: string, description: string, format: 'date' | 'timestamp', sample: string) =>
   ({ name, description, format, sample }) as const
 
 /** What the documents say about each of these functions; the samples are fixed, so that the documents do not change with time. */
-export const clocks = new Map<unknown, ReturnType<typeof describe>>([
-  [today, describe('today', 'today’s date (UTC)', 'date', '2026-01-31')],
-  [now, describe('now', 'the current time (UTC)', 'timestamp', '2026-01-31T09:30:00Z')],
-  [nowInMilliseconds, describe('now', 'the current time (UTC)', 'timestamp', '2026-01-31T09:30:00.000Z')],
-])
+const clocks = {
+  today: describe('today', 'today’s date (UTC)', 'date', '2026-01-31'),
+  now: describe('now', 'the current time (UTC)', 'timestamp', '2026-01-31T09:30:00Z'),
+  nowInMilliseconds: describe('now', 'the current time (UTC)', 'timestamp', '2026-01-31T09:30:00.000Z'),
+}
+
+/** Not by identity: a project may have two copies of this module. */
+const brand = Symbol.for('resource-registry-engine.clock')
+
+const clock = (name: keyof typeof clocks, read: () => string): (() => string) => Object.assign(read, { [brand]: name })
+
+const clockName = (value: unknown): keyof typeof clocks | undefined =>
+  typeof value === 'function' ? (value as { [brand]?: keyof typeof clocks })[brand] : undefined
+
+/** Today's date in UTC, `YYYY-MM-DD`. */
+export const today = clock('today', () => new Date().toISOString().slice(0, 10))
+
+/** The current second in UTC, `YYYY-MM-DDTHH:MM:SSZ`; a field of kind timestamp gets milliseconds too. */
+export const now = clock('now', () => `${new Date().toISOString().slice(0, 19)}Z`)
+
+/** The current millisecond in UTC: what `now` is for a field of kind timestamp. */
+const nowInMilliseconds = clock('nowInMilliseconds', () => new Date().toISOString())
+
+/** A value, or the clock with milliseconds if it is `now`. */
+export const preciseClock = <T>(value: T): T | (() => string) =>
+  clockName(value) === 'now' ? nowInMilliseconds : value
+
+/** The description of a function that is one of these clocks. */
+export const describeClock = (value: unknown): (typeof clocks)[keyof typeof clocks] | undefined => {
+  const name = clockName(value)
+  return name && clocks[name]
+}
 
 const dateForm = /^(?!0000)\d{4}-\d\d-\d\d$/
 

@@ -82,8 +82,10 @@ const isDocumentable = async (schema: z.ZodType): Promise<boolean> => {
   const { OpenAPIRegistry, OpenApiGeneratorV31 } = await import('@asteasolutions/zod-to-openapi')
   const registry = new OpenAPIRegistry()
   try {
-    registry.register('Schema', schema)
-    new OpenApiGeneratorV31(registry.definitions).generateComponents()
+    const responses = { 200: { description: '', content: { 'application/json': { schema } } } }
+    registry.registerPath({ method: 'get', path: '/', responses })
+    const info = { title: '', version: '' }
+    new OpenApiGeneratorV31(registry.definitions).generateDocument({ openapi: '3.1.0', info })
     return true
   } catch {
     return false

@@ -1,5 +1,5 @@
 /** The registry: every descriptor in one normalised form, which the rest of the engine reads. */
-import { clocks, now, nowInMilliseconds } from './clock.js'
+import { describeClock, preciseClock } from './clock.js'
 import type { Descriptor } from './define.js'
 import type { FieldSpec, Options, TextFormat } from './fields.js'
 import type { JsonText } from './jsonText.js'
@@ -63,7 +63,7 @@ export const idField = ({ fields }: Pick<Resource, 'fields'>): Field => fields[0
 /** A timestamp has milliseconds, those of the clock too. */
 const withMilliseconds = (kind: Kind, options: Options<GivenValue>): Options<GivenValue> => {
   if (kindOf(kind).canonical === undefined) return options
-  const entries = Object.entries(options).map(([name, value]) => [name, value === now ? nowInMilliseconds : value])
+  const entries = Object.entries(options).map(([name, value]) => [name, preciseClock(value)])
   return Object.fromEntries(entries)
 }
 
@@ -76,7 +76,7 @@ const makeField = (name: string, { kind, options }: FieldSpec, required: boolean
     kind,
     required,
     unique: unique === true ? [] : unique,
-    format: kindOf(kind).isText ? (format ?? clocks.get(rest.default ?? rest.managed)?.format) : undefined,
+    format: kindOf(kind).isText ? (format ?? describeClock(rest.default ?? rest.managed)?.format) : undefined,
   }
 }
 

@@ -1,8 +1,19 @@
 /** The verification of descriptors and demo rows: every message, word for word. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { describeClock } from '../../engine/descriptor/clock.js'
 import { demoIds, verifyRows } from '../../engine/descriptor/demo.js'
-import { boolean, claim, date, defineResource, integer, now, number, text } from '../../engine/descriptor/index.js'
+import {
+  boolean,
+  claim,
+  date,
+  defineResource,
+  integer,
+  now,
+  number,
+  text,
+  timestamp,
+} from '../../engine/descriptor/index.js'
 import { didYouMean, nearest } from '../../engine/descriptor/nearest.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { type FileError, reportIn } from '../../engine/descriptor/registryError.js'
@@ -548,6 +559,17 @@ test('a similar name is suggested, and none if none is similar', () => {
   assert.is(nearest('sttaus', ['leave_type', 'status']), 'status')
   assert.is(nearest('zzz', ['leave_type', 'status']), undefined)
   assert.is(didYouMean('colour', ['color']), '. Did you mean "color"?')
+})
+
+test('the clocks of another copy of the engine are known', async () => {
+  const file = new URL('../../engine/descriptor/clock.js?copy', import.meta.url).href
+  const copy = (await import(file)) as typeof import('../../engine/descriptor/clock.js')
+  assert.is.not(copy.now, now)
+  assert.is(describeClock(copy.now)?.name, 'now')
+  const fields = { at: timestamp({ managed: copy.now }) }
+  const [, at] = resourceFrom('things', { ...valid, fields, required: [] }, []).fields
+  const managed = at?.managed as () => string
+  assert.match(managed(), /\.\d{3}Z$/)
 })
 
 test.run()

@@ -15,7 +15,7 @@ const project = projectCopy({ isDeployed: true })
 /** Starts the service of the copy, stops it when it is ready, and returns what it says; the address is the default one. */
 const startOnce = async (): Promise<string> => {
   const { PATH, HOME } = process.env
-  const args = ['scripts/run.mjs', 'server']
+  const args = ['scripts/run.mjs', 'start']
   const child = spawnChild(process.execPath, args, { cwd: project.path, env: { PATH, HOME, PORT: '0' } }, 'SIGTERM')
   let output = ''
   child.stdout?.on('data', (chunk: Buffer) => {

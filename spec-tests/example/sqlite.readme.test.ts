@@ -4,6 +4,8 @@ import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { commands } from '../../cli/commands.js'
+import { commandsTable } from '../../cli/commandsTable.js'
 import { standaloneDiagram } from '../../cli/diagram/standalone.js'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import { Database } from '../../engine/storage/sqlite/driver.js'
@@ -16,7 +18,17 @@ import { example } from './example.js'
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const readme = read('README.md')
 const shown = shellCommandsIn(readme)
-const named = [...inlineCommandsIn(readme), ...inlineCommandsIn(read('docs/commands.md'))]
+const page = read('docs/commands.md')
+/** The commands that the pages name, and all of the package: `init` is run where the package is. */
+const named = [
+  ...new Set([
+    ...inlineCommandsIn(readme),
+    ...inlineCommandsIn(page),
+    ...Object.keys(commands)
+      .filter((name) => !['init', 'start', 'test'].includes(name))
+      .map((name) => `npm run ${name}`),
+  ]),
+]
 
 const project = projectCopy({ isDeployed: true })
 copyFileSync(join(root, 'package-lock.json'), join(project.path, 'package-lock.json'))
@@ -29,7 +41,7 @@ const start = async (environment: Record<string, string>): Promise<void> => {
   await service.stop()
   const { PATH, HOME } = process.env
   const env = { PATH, HOME, PORT: '0', LOG_LEVEL: 'warn', ...environment }
-  const child = spawnChild(process.execPath, ['scripts/run.mjs', 'server'], { cwd: project.path, env }, 'SIGTERM')
+  const child = spawnChild(process.execPath, ['scripts/run.mjs', 'start'], { cwd: project.path, env }, 'SIGTERM')
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   let output = ''
   await new Promise<void>((resolve, reject) => {
@@ -96,7 +108,7 @@ const elsewhere: Record<string, { file: string; as: string }> = {
   'npm run plan': { file: 'docs/changing-a-resource.md', as: '\n$ npm run plan\n' },
   'npm run contract': { file: 'docs/resource-commands.md', as: '\n$ npm run contract\n' },
   'npm run contract -- --accept': { file: 'docs/resource-commands.md', as: '\n$ npm run contract -- --accept\n' },
-  'npm run new -- PATH FIELD …': {
+  'npm run new': {
     file: 'docs/resource-commands.md',
     as: '\n$ npm run new -- training-courses title:',
   },
@@ -107,17 +119,26 @@ const elsewhere: Record<string, { file: string; as: string }> = {
 
 /** Commands with placeholders, or that would take longer: what is run. */
 const examples: Record<string, string> = {
-  'npm run backup -- FILE': 'npm run backup -- data/backup.sqlite',
-  'npm run copy -- --from DATABASE --to DATABASE':
-    'npm run copy -- --from sqlite:data/workforce.sqlite --to sqlite:data/copy.sqlite',
-  'npm run import -- RESOURCE FILE': "printf 'name\\nLegal\\n' > legal.csv && npm run import -- departments legal.csv",
-  'npm run key -- NAME --role ROLE': 'API_KEYS_FILE=keys.json npm run key -- ana --role hr',
-  'npm run seed -- --rows N --resource PATH': 'npm run seed -- --rows 10 --resource employees',
-  'npm run seed -- --rows 1000': 'npm run seed -- --rows 1000 --resource departments',
-  'npm run introspect -- DATABASE': 'npm run introspect -- sqlite:data/inventory.sqlite',
+  'npm run backup': 'npm run backup -- data/backup.sqlite',
+  'npm run copy': 'npm run copy -- --from sqlite:data/workforce.sqlite --to sqlite:data/copy.sqlite',
+  'npm run import': "printf 'name\\nLegal\\n' > legal.csv && npm run import -- departments legal.csv",
+  'npm run key': 'API_KEYS_FILE=keys.json npm run key -- ana --role hr',
+  'npm run seed': 'npm run seed -- --rows 10 --resource employees',
+  'npm run introspect': 'npm run introspect -- sqlite:data/inventory.sqlite',
 }
 
 const test = suite('README.md')
+
+test('docs/commands.md has the commands as they are defined', async () => {
+  const table = await commandsTable()
+  assert.ok(page.includes(table), `docs/commands.md should have this table:\n${table}`)
+})
+
+test('every command is a script of package.json', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  for (const name of Object.keys(commands).filter((one) => !['init', 'test'].includes(one)))
+    assert.match(scripts[name] ?? '', new RegExp(`scripts/run\\.mjs ${name}$`), name)
+})
 
 for (const { command, output } of shown) {
   test(`$ ${command}`, async () => {

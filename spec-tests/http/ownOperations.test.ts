@@ -323,10 +323,17 @@ test('files with mistakes are refused, all at once', async () => {
       'l-schema',
       `import { z } from ${zod}\nexport default { ${other}, path: '/v1/c', query: z.object({ a: z.set(z.string()) }), response: z.json() }`,
     )
+    write(
+      'n-good',
+      `import { defineOperation, z } from 'resource-registry-engine'
+export default defineOperation({ method: 'POST', path: '/v1/e', about: 'E.', query: z.object({ a: z.string() }), body: z.array(z.int()), response: z.object({ b: z.boolean() }), handle: () => ({ b: true }) })`,
+    )
     const { message } = await loadOperations(project, [visits, bills]).then(
       () => new Error('loaded'),
       (error: Error) => error,
     )
+    // A file without mistakes, and with schemas.
+    assert.not.match(message, /n-good/)
     for (const expected of [
       /operations\/a-none\.ts: the default export is not an operation/,
       /b-method\.ts: unknown property "handel"\. Did you mean "handle"\?/,
