@@ -10,7 +10,9 @@ import { createPage, deletePage, editPage } from './formPages.js'
 import { homePage } from './home.js'
 import type { Html } from './html.js'
 import * as layout from './layout.js'
-import { explorePath, homePath, pageUrl, rowFolder } from './links.js'
+import { explorePath, homePath, ownFormUrl, pageUrl, rowFolder } from './links.js'
+import { operationPage } from './operationPage.js'
+import { ownOperations } from './ownOperations.js'
 import { rowPage } from './rowPage.js'
 import { tablePage } from './tablePage.js'
 
@@ -69,6 +71,11 @@ export const createExplorer = (service: layout.ExplorerService) => {
   const routes: Route[] = [
     { name: 'exploreHome', path: homePath, respond: homePage(service) },
     { name: 'exploreHome', path: explorePath, respond: () => ({ redirect: homePath }) },
+    ...ownOperations(service).map((operation) => ({
+      name: 'exploreOperation',
+      path: ownFormUrl(operation.own),
+      respond: operationPage(service, operation),
+    })),
     ...registry.flatMap(resourceRoutes),
   ]
   return {

@@ -136,13 +136,15 @@ export const requestPanel = (service: ExplorerService, id: OperationId, curl: st
   const [kind, resource] = id
   const isMeant = (one: Operation) =>
     one.kind === kind && (!('resource' in one) || one.resource.path === resource?.path)
-  const operation = service.operations.find(isMeant)
-  return html`<section class="request" aria-label="API request">
+  return operationPanel(service.operations.find(isMeant), curl, url, more)
+}
+
+export const operationPanel = (operation: Operation | undefined, curl: string, url?: string, more?: Part): Html =>
+  html`<section class="request" aria-label="API request">
     <div class="curl"><code tabindex="0" role="group" aria-label="curl command">${curl}</code><button type="button" class="copy" data-copy hidden>Copy</button></div>
     <p class="request-links">${url && html`<a href="${url}">JSON</a>`}
     ${operation && html`<a href="${operationUrl(operation.route)}">${operation.route.operationId} in the docs</a>`}${more}</p>
     </section>`
-}
 
 export const readPanel = (service: ExplorerService, id: OperationId, origin: string, url: string, more?: Part): Html =>
   requestPanel(service, id, `curl ${shellWord(`${origin}${url}`)}`, url, more)

@@ -3,6 +3,7 @@ import { encodeCursor } from '../contract/cursor.js'
 import { type FormatName, formats } from '../contract/formats.js'
 import { basePath, docsPath } from '../contract/service.js'
 import { defaultListQuery, isById, type ListQuery, orderName, type Position } from '../descriptor/listQuery.js'
+import type { NamedOperation } from '../descriptor/operationFiles.js'
 import { operatorOf } from '../descriptor/operators.js'
 import { filterFields, idField, type Registry, type Resource } from '../descriptor/registry.js'
 import type { Labels } from './names.js'
@@ -11,6 +12,8 @@ export const homePath = '/'
 export const explorePath = '/explore'
 export const signInPath = '/explore/sign-in'
 export const signOutPath = '/explore/sign-out'
+/** Where pages are that belong to no resource: no resource has this name. */
+const ownFolder = '/explore/-'
 
 /** The query of a table page: a list, and the columns that are shown, by default all. */
 export interface TableQuery extends ListQuery {
@@ -73,6 +76,10 @@ export const rowUrl = (resource: Resource, id: string, ...segments: string[]): s
   pageUrl(resource, ...rowFolder(resource), encodeURIComponent(id), ...segments)
 
 export const rowFolder = (resource: Resource): string[] => (idField(resource).kind === 'text' ? ['rows'] : [])
+
+/** The form of an operation of one's own, and where it sends the operation for a visitor who has signed in. */
+export const ownFormUrl = ({ name }: NamedOperation): string => `${ownFolder}/operations/${name}`
+export const ownTarget = ({ path }: NamedOperation): string => `${ownFolder}${path}`
 
 export const tableUrl = (resource: Resource, query: TableQuery, ...segments: string[]): string =>
   withQuery(pageUrl(resource, ...segments), tableParameters(resource, query))

@@ -2,6 +2,7 @@
 import { comboboxes } from './combobox.js'
 import { writeForm } from './form.js'
 import { onPage } from './navigate.js'
+import { operationForm } from './operation.js'
 
 /** Behind a proxy, only the browser knows the address that it used. */
 const fixOrigin = (text) => text.replace(/'https?:\/\/[^/']+/, `'${location.origin}`)
@@ -36,3 +37,4 @@ onPage((root) => {
 
 onPage(comboboxes)
 onPage(writeForm)
+onPage(operationForm)
