@@ -30,6 +30,7 @@ const files = [
   'combobox.js',
   'form.js',
   'operation.js',
+  'importForm.js',
   'icon.svg',
 ].map(explorerFile)
 

@@ -9,6 +9,7 @@ import { rowOptions, valueOptions } from './choices.js'
 import { createPage, deletePage, editPage } from './formPages.js'
 import { homePage } from './home.js'
 import type { Html } from './html.js'
+import { importPage, importTemplate, type TextFile } from './importPage.js'
 import * as layout from './layout.js'
 import { explorePath, homePath, ownFormUrl, pageUrl, rowFolder } from './links.js'
 import { operationPage } from './operationPage.js'
@@ -22,7 +23,7 @@ interface Download {
   readonly format: FormatName
 }
 
-export type PageResponse = layout.Page | layout.Redirect | Html | Download
+export type PageResponse = layout.Page | layout.Redirect | Html | Download | TextFile
 
 export interface Route {
   readonly name: string
@@ -63,6 +64,8 @@ export const createExplorer = (service: layout.ExplorerService) => {
       route('exploreChoices', rowOptions(storage, resource), 'choices'),
       route('exploreValues', valueOptions(storage, resource), 'values'),
       ...downloads,
+      route('exploreImport', importPage(service, resource), 'import'),
+      route('exploreTemplate', importTemplate(resource), 'template.csv'),
       route('exploreRow', rowPage(service, resource), ...item),
       ...(updatableFields(resource).length > 0 ? [edit] : []),
       ...(resource.delete ? [remove] : []),

@@ -12,6 +12,7 @@ import { type Counts, createValueCounter } from './counts.js'
 import { filterPanel } from './filters.js'
 import { grouped, readable } from './format.js'
 import { type Html, html } from './html.js'
+import { importLink } from './importPage.js'
 import * as layout from './layout.js'
 import * as links from './links.js'
 import { fieldTitle, readLabels, referencedResource } from './names.js'
@@ -189,7 +190,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
       ${pager(resource, query, total, page.next)}
       ${layout.readPanel(service, ['list', resource], origin, links.apiListUrl(resource, query), more)}`
     const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
-      ${writes && resource.create && html`<a class="button primary" href="${links.pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</div>
+      ${writes && html`<p class="actions">${importLink(resource)} ${resource.create && html`<a class="button primary" href="${links.pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</p>`}</div>
       ${searchForm(resource, query)}
       <div class="${filters ? 'columns' : ''}">${filters}<div>${renderCharts(view, counted?.charts)}
       <section class="results" id="results" tabindex="-1" aria-label="Rows"><div class="results-head">${head}</div>

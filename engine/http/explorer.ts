@@ -76,6 +76,10 @@ const explorerOf = (service: Service, operations: readonly Operation[], visitor:
       const resource = seen.original?.(response.resource) ?? response.resource
       return sendRows(ctx, service, resource, response.query, response.format, rights)
     }
+    if ('file' in response) {
+      ctx.set('Content-Disposition', `attachment; filename="${response.file}"`)
+      return sendTagged(ctx, taggedBody(Buffer.from(response.text)), response.type)
+    }
     const html = 'main' in response ? render(response) : response.source
     await sendTagged(ctx, taggedBody(Buffer.from(html)), htmlType)
   }
@@ -118,6 +122,7 @@ const formTarget = (operation: Operation): string | undefined => {
   if (operation.kind === 'own') return ownTarget(operation.own).replaceAll(/\{(\w+)\}/g, ':$1')
   const { kind, resource } = operation as ResourceOperation
   if (kind === 'create') return pageUrl(resource)
+  if (kind === 'import') return pageUrl(resource, 'import')
   const isOfRow = kind === 'update' || kind === 'delete'
   return isOfRow ? pageUrl(resource, ...rowFolder(resource), ':item') : undefined
 }

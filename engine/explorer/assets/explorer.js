@@ -1,6 +1,7 @@
 /** The script of every page. Without it all pages but the forms work. */
 import { comboboxes } from './combobox.js'
 import { writeForm } from './form.js'
+import { importForm } from './importForm.js'
 import { onPage } from './navigate.js'
 import { operationForm } from './operation.js'
 
@@ -38,3 +39,4 @@ onPage((root) => {
 onPage(comboboxes)
 onPage(writeForm)
 onPage(operationForm)
+onPage(importForm)

@@ -35,7 +35,7 @@ const setContent = (input, { text, label }) => {
 }
 
 /** Not crypto.randomUUID(), which pages without HTTPS do not have. */
-const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
+export const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
 
 const element = (name, properties, ...children) => {
   const made = Object.assign(document.createElement(name), properties)
@@ -164,7 +164,7 @@ const merge = async (form, read) => {
   return showMessage(form, message).focus()
 }
 
-const finish = async (url, message, again) => {
+export const finish = async (url, message, again) => {
   guard(() => false)
   if (!(await load(url, { history: 'replace' }))) return
   const notice = element('p', { className: 'notice', role: 'status' }, message)
