@@ -6,6 +6,7 @@ import { defaultListQuery, isById, type ListQuery, orderName, type Position } fr
 import type { NamedOperation } from '../descriptor/operationFiles.js'
 import { operatorOf } from '../descriptor/operators.js'
 import { filterFields, idField, type Registry, type Resource } from '../descriptor/registry.js'
+import { type Grouping, groupingPairs } from './grouping.js'
 import type { Labels } from './names.js'
 
 export const homePath = '/'
@@ -15,9 +16,10 @@ export const signOutPath = '/explore/sign-out'
 /** Where pages are that belong to no resource: no resource has this name. */
 const ownFolder = '/explore/-'
 
-/** The query of a table page: a list, and the columns that are shown, by default all. */
+/** The query of a table page: a list, the columns that are shown, by default all, and what is computed of the rows. */
 export interface TableQuery extends ListQuery {
   readonly columns?: readonly string[] | undefined
+  readonly grouping?: Grouping | undefined
 }
 
 export interface TableView {
@@ -53,8 +55,13 @@ export const pageParameter = (resource: Resource): string => ownParameter(resour
 
 export const columnsParameter = (resource: Resource): string => ownParameter(resource, 'columns')
 
+export const groupingParameter = ownParameter
+
 export const tableParameters = (resource: Resource, query: TableQuery): Parameter[] => [
   ...queryPairs(query),
+  ...groupingPairs(query.grouping ?? { by: [] }).map(
+    ([name, value]): Parameter => [groupingParameter(resource, name), value],
+  ),
   ...(query.columns ? [[columnsParameter(resource), query.columns.join(',')] as Parameter] : []),
 ]
 
@@ -101,6 +108,12 @@ export const apiUrl = ({ path }: Resource, ...ids: string[]): string =>
 
 export const apiListUrl = (resource: Resource, query: ListQuery): string =>
   withQuery(apiUrl(resource), queryPairs(query))
+
+export const apiSummaryUrl = (resource: Resource, { where, search, grouping = { by: [] } }: TableQuery): string =>
+  withQuery(apiUrl(resource, 'summary'), [
+    ...queryPairs({ ...defaultListQuery, where, search }),
+    ...groupingPairs(grouping),
+  ])
 
 /** Swagger UI opens the operation that its fragment names. */
 export const operationUrl = ({ tags, operationId }: { tags: readonly string[]; operationId: string }): string =>
