@@ -31,6 +31,7 @@ const files = [
   'form.js',
   'operation.js',
   'importForm.js',
+  'find.js',
   'icon.svg',
 ].map(explorerFile)
 

@@ -6,12 +6,13 @@ import type { Selection } from '../descriptor/listQuery.js'
 import { type Resource, updatableFields } from '../descriptor/registry.js'
 import { assets, favicon } from './assets.js'
 import { rowOptions, valueOptions } from './choices.js'
+import { findPage } from './findPage.js'
 import { createPage, deletePage, editPage } from './formPages.js'
 import { homePage } from './home.js'
 import type { Html } from './html.js'
 import { importPage, importTemplate, type TextFile } from './importPage.js'
 import * as layout from './layout.js'
-import { explorePath, homePath, ownFormUrl, pageUrl, rowFolder } from './links.js'
+import { explorePath, findUrl, homePath, ownFormUrl, pageUrl, rowFolder } from './links.js'
 import { operationPage } from './operationPage.js'
 import { ownOperations } from './ownOperations.js'
 import { rowPage } from './rowPage.js'
@@ -74,6 +75,7 @@ export const createExplorer = (service: layout.ExplorerService) => {
   const routes: Route[] = [
     { name: 'exploreHome', path: homePath, respond: homePage(service) },
     { name: 'exploreHome', path: explorePath, respond: () => ({ redirect: homePath }) },
+    { name: 'exploreFind', path: findUrl, respond: findPage(service) },
     ...ownOperations(service).map((operation) => ({
       name: 'exploreOperation',
       path: ownFormUrl(operation.own),

@@ -84,6 +84,8 @@ export const rowUrl = (resource: Resource, id: string, ...segments: string[]): s
 
 export const rowFolder = (resource: Resource): string[] => (idField(resource).kind === 'text' ? ['rows'] : [])
 
+export const findUrl = `${ownFolder}/find`
+
 /** The form of an operation of one's own, and where it sends the operation for a visitor who has signed in. */
 export const ownFormUrl = ({ name }: NamedOperation): string => `${ownFolder}/operations/${name}`
 export const ownTarget = ({ path }: NamedOperation): string => `${ownFolder}${path}`

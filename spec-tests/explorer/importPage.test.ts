@@ -92,7 +92,7 @@ test('a session imports, with its rights and from a page of this service only', 
   assert.is((await send({ cookie: cookies['hr'] as string }, body)).status, 403)
   assert.is((await send(origin, body)).status, 401)
   assert.is((await send({ ...hr, cookie: cookies['desk'] as string }, body, '?ignore=id')).status, 422)
-  assert.equal((await send(hr, body, '?ignore=id')).body, { ...counts, ids: [1] })
+  assert.is((await send(hr, body, '?ignore=id')).body.created, 1)
 })
 
 test.run()

@@ -1,5 +1,6 @@
 /** The script of every page. Without it all pages but the forms work. */
 import { comboboxes } from './combobox.js'
+import './find.js'
 import { writeForm } from './form.js'
 import { importForm } from './importForm.js'
 import { onPage } from './navigate.js'
