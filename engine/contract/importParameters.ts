@@ -6,6 +6,9 @@ import { bodyInvalid, type Issue } from './errors.js'
 import { queryIssue } from './issues.js'
 import { queryParameters } from './parameters.js'
 
+/** How many rows an import may have. */
+export const maxImportRows = 10_000
+
 /** The fields by which rows can be found that are to be changed. */
 export const matchFields = (resource: Resource): string[] =>
   updatableFields(resource).length === 0

@@ -22,9 +22,18 @@ export const assetIn = (folder: string, file: string): Asset => {
 
 export const explorerFile = (name: string): string => join(import.meta.dirname, 'assets', name)
 
-const files = ['theme.css', 'explorer.css', 'explorer.js', 'navigate.js', 'combobox.js', 'form.js', 'icon.svg'].map(
-  explorerFile,
-)
+const files = [
+  'theme.css',
+  'explorer.css',
+  'explorer.js',
+  'navigate.js',
+  'combobox.js',
+  'form.js',
+  'operation.js',
+  'importForm.js',
+  'find.js',
+  'icon.svg',
+].map(explorerFile)
 
 /** Named after its contents, so that browsers may keep the files; scripts import each other by relative paths. */
 const digest = createHash('sha256')

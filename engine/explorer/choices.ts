@@ -12,7 +12,7 @@ import { type TableQuery, tableUrl } from './links.js'
 import { fieldTitle, rowLabel } from './names.js'
 import { eachRow } from './rows.js'
 
-interface Choice {
+export interface Choice {
   readonly id: string
   readonly label: string
 }
@@ -21,13 +21,13 @@ interface Choice {
 const maxCandidates = 50
 
 /** Labels that begin with the text come first, then those that contain it. */
-const rank = ({ label }: Choice, q: string): number => {
+export const rank = ({ label }: Choice, q: string): number => {
   const at = label.toLowerCase().indexOf(q.toLowerCase())
   return at === 0 ? 0 : at > 0 ? 1 : 2
 }
 
 /** The rows that a text finds, up to a number; a row whose id was typed comes first. */
-const readChoices = async (storage: Storage, target: Resource, text: string, limit: number, caller?: Caller) => {
+export const readChoices = async (storage: Storage, target: Resource, text: string, limit: number, caller?: Caller) => {
   const table = storage.table(target)
   const q = text.trim()
   const toChoice = (row: RowValues): Choice => ({ id: String(row['id']), label: rowLabel(target, row) })

@@ -72,7 +72,11 @@ const countValues = async (
 }
 
 /** Bounds the wait: when the time is up, the caller counts as disconnected, so that the storage cancels the work. */
-const withTimeout = async <T>(client: Caller, timeoutMs: number, work: (caller: Caller) => Promise<T>): Promise<T> => {
+export const withTimeout = async <T>(
+  client: Caller,
+  timeoutMs: number,
+  work: (caller: Caller) => Promise<T>,
+): Promise<T> => {
   const caller = Object.assign(new EventEmitter(), { closed: client.closed, socket: client.socket ?? null })
   const close = () => {
     caller.closed = true

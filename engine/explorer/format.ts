@@ -9,7 +9,7 @@ export const grouped = (value: number | string): string => {
   return [/e/.test(whole) ? whole : whole.replaceAll(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.')
 }
 
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+export const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /** A date, or a time in UTC, of ISO 8601; undefined for any other text. */
 const readMoment = (text: string): string | undefined => {

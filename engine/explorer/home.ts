@@ -1,4 +1,4 @@
-/** The home page: every area and resource with its row count, and the entity diagram. */
+/** The home page: every area with its resources, their row counts and the operations of one's own, and the entity diagram. */
 import { basePath, docsPath } from '../contract/service.js'
 import type { Resource } from '../descriptor/registry.js'
 import { renderDiagram } from './diagram.js'
@@ -6,6 +6,7 @@ import { grouped } from './format.js'
 import { type Html, html } from './html.js'
 import { type ExplorerService, type Page, type PageRequest, readPanel } from './layout.js'
 import { pageUrl } from './links.js'
+import { operationCard, sendableOperations } from './ownOperations.js'
 
 const card = (resource: Resource, count: number | undefined, writes: boolean): Html => html`<li class="card">
   <h3><a href="${pageUrl(resource)}">${resource.plural}</a></h3>
@@ -17,14 +18,16 @@ const card = (resource: Resource, count: number | undefined, writes: boolean): H
 /** Makes the home page; the diagram is laid out on the first request. */
 export const homePage = (service: ExplorerService) => {
   const { product, registry, storage, writes } = service
+  const sendable = sendableOperations(service)
   let diagram: Promise<Html> | undefined
   return async ({ origin }: PageRequest): Promise<Page> => {
     if (registry.length > 0) diagram ??= renderDiagram(registry)
     const counts = await storage.counts()
-    const areas = [...new Set(registry.map(({ area }) => area))].map((area) => {
+    const areas = [...new Set([...registry, ...sendable].map(({ area = 'Operations' }) => area))].map((area) => {
       const resources = registry.filter((resource) => resource.area === area)
+      const operations = sendable.filter((own) => (own.area ?? 'Operations') === area)
       return html`<section class="area"><h2>${area}</h2>
-        <ul class="cards">${resources.map((resource) => card(resource, counts.get(resource), writes))}</ul></section>`
+        <ul class="cards">${resources.map((resource) => card(resource, counts.get(resource), writes))}${operations.map(operationCard)}</ul></section>`
     })
     const main = html`<div class="hero"><h1>${product.name}</h1><p class="lead">${product.about}</p>
       <p><a class="button" href="${docsPath}">API docs</a></p></div>

@@ -6,11 +6,15 @@ import type { Selection } from '../descriptor/listQuery.js'
 import { type Resource, updatableFields } from '../descriptor/registry.js'
 import { assets, favicon } from './assets.js'
 import { rowOptions, valueOptions } from './choices.js'
+import { findPage } from './findPage.js'
 import { createPage, deletePage, editPage } from './formPages.js'
 import { homePage } from './home.js'
 import type { Html } from './html.js'
+import { importPage, importTemplate, type TextFile } from './importPage.js'
 import * as layout from './layout.js'
-import { explorePath, homePath, pageUrl, rowFolder } from './links.js'
+import { explorePath, findUrl, homePath, ownFormUrl, pageUrl, rowFolder } from './links.js'
+import { operationPage } from './operationPage.js'
+import { ownOperations } from './ownOperations.js'
 import { rowPage } from './rowPage.js'
 import { tablePage } from './tablePage.js'
 
@@ -20,7 +24,7 @@ interface Download {
   readonly format: FormatName
 }
 
-export type PageResponse = layout.Page | layout.Redirect | Html | Download
+export type PageResponse = layout.Page | layout.Redirect | Html | Download | TextFile
 
 export interface Route {
   readonly name: string
@@ -61,6 +65,8 @@ export const createExplorer = (service: layout.ExplorerService) => {
       route('exploreChoices', rowOptions(storage, resource), 'choices'),
       route('exploreValues', valueOptions(storage, resource), 'values'),
       ...downloads,
+      route('exploreImport', importPage(service, resource), 'import'),
+      route('exploreTemplate', importTemplate(resource), 'template.csv'),
       route('exploreRow', rowPage(service, resource), ...item),
       ...(updatableFields(resource).length > 0 ? [edit] : []),
       ...(resource.delete ? [remove] : []),
@@ -69,6 +75,12 @@ export const createExplorer = (service: layout.ExplorerService) => {
   const routes: Route[] = [
     { name: 'exploreHome', path: homePath, respond: homePage(service) },
     { name: 'exploreHome', path: explorePath, respond: () => ({ redirect: homePath }) },
+    { name: 'exploreFind', path: findUrl, respond: findPage(service) },
+    ...ownOperations(service).map((operation) => ({
+      name: 'exploreOperation',
+      path: ownFormUrl(operation.own),
+      respond: operationPage(service, operation),
+    })),
     ...registry.flatMap(resourceRoutes),
   ]
   return {

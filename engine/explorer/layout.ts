@@ -6,7 +6,7 @@ import type { Registry, Resource } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
 import { assetsPath } from './assets.js'
 import { type Html, html, type Part } from './html.js'
-import { homePath, operationUrl, pageUrl, signInPath, signOutPath } from './links.js'
+import { findUrl, homePath, operationUrl, pageUrl, signInPath, signOutPath } from './links.js'
 
 const titles: Readonly<Record<number, string>> = {
   401: 'Sign in to see this',
@@ -117,7 +117,7 @@ export const renderRest = (service: ExplorerService, { crumbs, main, skip }: Pag
   const { product } = service
   return html`
     <a class="skip" href="#${skip ?? 'main'}">Skip to ${skip ?? 'content'}</a>
-    ${renderBar(product.name, html`<a href="${docsPath}">API docs</a><a href="${basePath}/openapi.json">OpenAPI</a>${session(service)}`)}
+    ${renderBar(product.name, html`<a href="${findUrl}" data-find>Find <kbd aria-hidden="true" hidden></kbd></a><a href="${docsPath}">API docs</a><a class="wide" href="${basePath}/openapi.json">OpenAPI</a>${session(service)}`)}
     <div id="page">
     ${crumbs.length > 0 && html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>${[home, ...crumbs].map(renderCrumb)}</ol></nav>`}
     <main id="main" tabindex="-1">${main}</main>
@@ -136,13 +136,15 @@ export const requestPanel = (service: ExplorerService, id: OperationId, curl: st
   const [kind, resource] = id
   const isMeant = (one: Operation) =>
     one.kind === kind && (!('resource' in one) || one.resource.path === resource?.path)
-  const operation = service.operations.find(isMeant)
-  return html`<section class="request" aria-label="API request">
+  return operationPanel(service.operations.find(isMeant), curl, url, more)
+}
+
+export const operationPanel = (operation: Operation | undefined, curl: string, url?: string, more?: Part): Html =>
+  html`<section class="request" aria-label="API request">
     <div class="curl"><code tabindex="0" role="group" aria-label="curl command">${curl}</code><button type="button" class="copy" data-copy hidden>Copy</button></div>
     <p class="request-links">${url && html`<a href="${url}">JSON</a>`}
     ${operation && html`<a href="${operationUrl(operation.route)}">${operation.route.operationId} in the docs</a>`}${more}</p>
     </section>`
-}
 
 export const readPanel = (service: ExplorerService, id: OperationId, origin: string, url: string, more?: Part): Html =>
   requestPanel(service, id, `curl ${shellWord(`${origin}${url}`)}`, url, more)

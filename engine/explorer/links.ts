@@ -3,18 +3,23 @@ import { encodeCursor } from '../contract/cursor.js'
 import { type FormatName, formats } from '../contract/formats.js'
 import { basePath, docsPath } from '../contract/service.js'
 import { defaultListQuery, isById, type ListQuery, orderName, type Position } from '../descriptor/listQuery.js'
+import type { NamedOperation } from '../descriptor/operationFiles.js'
 import { operatorOf } from '../descriptor/operators.js'
 import { filterFields, idField, type Registry, type Resource } from '../descriptor/registry.js'
+import { type Grouping, groupingPairs } from './grouping.js'
 import type { Labels } from './names.js'
 
 export const homePath = '/'
 export const explorePath = '/explore'
 export const signInPath = '/explore/sign-in'
 export const signOutPath = '/explore/sign-out'
+/** Where pages are that belong to no resource: no resource has this name. */
+const ownFolder = '/explore/-'
 
-/** The query of a table page: a list, and the columns that are shown, by default all. */
+/** The query of a table page: a list, the columns that are shown, by default all, and what is computed of the rows. */
 export interface TableQuery extends ListQuery {
   readonly columns?: readonly string[] | undefined
+  readonly grouping?: Grouping | undefined
 }
 
 export interface TableView {
@@ -50,8 +55,13 @@ export const pageParameter = (resource: Resource): string => ownParameter(resour
 
 export const columnsParameter = (resource: Resource): string => ownParameter(resource, 'columns')
 
+export const groupingParameter = ownParameter
+
 export const tableParameters = (resource: Resource, query: TableQuery): Parameter[] => [
   ...queryPairs(query),
+  ...groupingPairs(query.grouping ?? { by: [] }).map(
+    ([name, value]): Parameter => [groupingParameter(resource, name), value],
+  ),
   ...(query.columns ? [[columnsParameter(resource), query.columns.join(',')] as Parameter] : []),
 ]
 
@@ -74,6 +84,12 @@ export const rowUrl = (resource: Resource, id: string, ...segments: string[]): s
 
 export const rowFolder = (resource: Resource): string[] => (idField(resource).kind === 'text' ? ['rows'] : [])
 
+export const findUrl = `${ownFolder}/find`
+
+/** The form of an operation of one's own, and where it sends the operation for a visitor who has signed in. */
+export const ownFormUrl = ({ name }: NamedOperation): string => `${ownFolder}/operations/${name}`
+export const ownTarget = ({ path }: NamedOperation): string => `${ownFolder}${path}`
+
 export const tableUrl = (resource: Resource, query: TableQuery, ...segments: string[]): string =>
   withQuery(pageUrl(resource, ...segments), tableParameters(resource, query))
 
@@ -94,6 +110,12 @@ export const apiUrl = ({ path }: Resource, ...ids: string[]): string =>
 
 export const apiListUrl = (resource: Resource, query: ListQuery): string =>
   withQuery(apiUrl(resource), queryPairs(query))
+
+export const apiSummaryUrl = (resource: Resource, { where, search, grouping = { by: [] } }: TableQuery): string =>
+  withQuery(apiUrl(resource, 'summary'), [
+    ...queryPairs({ ...defaultListQuery, where, search }),
+    ...groupingPairs(grouping),
+  ])
 
 /** Swagger UI opens the operation that its fragment names. */
 export const operationUrl = ({ tags, operationId }: { tags: readonly string[]; operationId: string }): string =>

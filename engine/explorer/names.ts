@@ -14,15 +14,20 @@ const initialisms = new Set(['api', 'html', 'id', 'ip', 'json', 'url', 'uuid'])
 const isAbbreviation = (letters: string, word: string): boolean =>
   new RegExp(`^${[...letters].join('.*')}`).test(word.toLowerCase())
 
+/** A name in code as people write it: `visit_id`, `visit-id` and `visitId` are "Visit ID". */
+export const titleOf = (name: string): string => {
+  const words = name.split(/[_-]+|(?<=[a-z0-9])(?=[A-Z])/).filter(Boolean)
+  const title = words.map((word) => (initialisms.has(word.toLowerCase()) ? word.toUpperCase() : word.toLowerCase()))
+  return title.length === 0 ? name : title.join(' ').replace(/^./, (first) => first.toUpperCase())
+}
+
 export const fieldTitle = (registry: Registry, field: Field): string => {
   const { name, label } = field
   if (label) return label
   const target = referencedResource(registry, field)
   const stem = target ? name.replace(/_id$/, '') : name
   if (target && stem && isAbbreviation(stem, target.name)) return target.name
-  const parts = stem.split('_').filter(Boolean)
-  const title = parts.map((word) => (initialisms.has(word) ? word.toUpperCase() : word)).join(' ')
-  return title === '' ? name : title.charAt(0).toUpperCase() + title.slice(1)
+  return titleOf(stem || name)
 }
 
 export const bothNames = (registry: Registry, field: Field): Html =>

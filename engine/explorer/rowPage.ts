@@ -8,6 +8,7 @@ import { type Html, html, type Part } from './html.js'
 import { type ExplorerService, type Page, type PageRequest, readPanel } from './layout.js'
 import { apiUrl, pageUrl, rowUrl, tableUrl } from './links.js'
 import { bothNames, fieldTitle, readLabels, rowLabel } from './names.js'
+import { rowOperations } from './ownOperations.js'
 import { countRows, findRow } from './rows.js'
 import { fullValue } from './values.js'
 
@@ -28,17 +29,17 @@ const referrer = async ({ registry, storage }: ExplorerService, { resource, fiel
   return referrerItem(resource, title, total, tableUrl(resource, query))
 }
 
-const actions = async ({ storage }: ExplorerService, resource: Resource, id: RowId): Promise<Html> => {
-  const table = storage.table(resource)
-  const canEdit = updatableFields(resource).length > 0 && (await table.allows('update', id))
-  const canDelete = resource.delete && (await table.allows('delete', id))
-  return html`<p class="actions">
+const actions = async (service: ExplorerService, resource: Resource, id: RowId): Promise<Html> => {
+  const table = service.storage.table(resource)
+  const canEdit = service.writes && updatableFields(resource).length > 0 && (await table.allows('update', id))
+  const canDelete = service.writes && resource.delete && (await table.allows('delete', id))
+  return html`<p class="actions">${rowOperations(service, resource, id)}
   ${canEdit && html`<a class="button" href="${rowUrl(resource, id, 'edit')}">Edit</a>`}
   ${canDelete && html`<a class="button" href="${rowUrl(resource, id, 'delete')}">Delete</a>`}</p>`
 }
 
 export const rowPage = (service: ExplorerService, resource: Resource) => {
-  const { registry, storage, writes } = service
+  const { registry, storage } = service
   const referrers = referencesTo(registry, resource.path)
   return async ({ segment, origin }: PageRequest): Promise<Page> => {
     const { id, row } = await findRow(storage, resource, segment)
@@ -52,7 +53,7 @@ export const rowPage = (service: ExplorerService, resource: Resource) => {
     )
     const links = await Promise.all(referrers.map((one) => referrer(service, one, id)))
     const label = rowLabel(resource, row)
-    const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div>${writes && (await actions(service, resource, id))}</div>
+    const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div>${await actions(service, resource, id)}</div>
       <div class="row-columns"><dl class="fields">${fields}</dl>
       <div class="beside">${links.length > 0 && html`<section class="referrers" aria-labelledby="referrers-title"><h2 id="referrers-title">Referred to by</h2><ul class="plain-list">${links}</ul></section>`}
       ${readPanel(service, ['get', resource], origin, apiUrl(resource, id))}</div></div>`

@@ -2,6 +2,7 @@
 import type { Field, Resource } from '../descriptor/registry.js'
 import { type Excerpt, marked } from './excerpt.js'
 import { isNumeric } from './format.js'
+import { sumsFoot } from './groups.js'
 import { type Html, html, joined, type Part } from './html.js'
 import { columnsParameter, fromStart, pageUrl, rowUrl, type TableView, tableUrl } from './links.js'
 import { bothNames, fieldTitle, labelFields } from './names.js'
@@ -59,7 +60,7 @@ const matchIn = (title: string, { text, ranges, from: skipped }: Excerpt): Html 
 /** Room for ids of so many digits: the label is frozen beside them. */
 const idWidths = [4, 8, 16]
 
-export const rowsTable = (view: TableView, rows: readonly ShownRow[]): Html => {
+export const rowsTable = (view: TableView, rows: readonly ShownRow[], sums?: Parameters<typeof sumsFoot>[3]): Html => {
   const { resource, query } = view
   const fields = columnFields(resource).filter(({ name }) => query.columns?.includes(name) ?? true)
   const hasLabel = labelFields(resource).length > 0
@@ -77,7 +78,7 @@ export const rowsTable = (view: TableView, rows: readonly ShownRow[]): Html => {
     hasLabel && head(view, pickLabels(resource), 'label'),
     ...fields.map((field) => head(view, [field], isNumeric(field) && !field.redacted ? 'number' : '')),
   ]
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table class="ids-${width}"><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody></table></div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table class="ids-${width}"><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody>${sumsFoot(view, fields, heads.filter(Boolean).length - fields.length, sums)}</table></div>`
 }
 
 export const columnChooser = ({ registry, resource, query }: TableView, hidden: readonly Html[]): Html | undefined => {

@@ -11,7 +11,10 @@ import { choicesPage } from './choices.js'
 import { type Counts, createValueCounter } from './counts.js'
 import { filterPanel } from './filters.js'
 import { grouped, readable } from './format.js'
+import type { Grouping } from './grouping.js'
+import { groupChooser, readGroups, readSums, renderGroups, sumsLink } from './groups.js'
 import { type Html, html } from './html.js'
+import { importLink } from './importPage.js'
 import * as layout from './layout.js'
 import * as links from './links.js'
 import { fieldTitle, readLabels, referencedResource } from './names.js'
@@ -164,7 +167,52 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const parsed = await parseQuery(service, resource, parse, request.querystring)
     if ('redirect' in parsed) return parsed
     if ('ambiguous' in parsed) return choicesPage(service, resource, parsed.query, parsed.ambiguous)
-    return { title: resource.plural, later: rendered(parsed.query, parsed.ignored, request) }
+    const { query, ignored } = parsed
+    const later = query.grouping?.by.length
+      ? renderedGroups(query, query.grouping, ignored, request)
+      : rendered(query, ignored, request)
+    return { title: resource.plural, later }
+  }
+
+  const framed = (query: links.TableQuery, filters: Html | undefined, charts: Html, results: Html): layout.Page => {
+    const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
+      ${writes && html`<p class="actions">${importLink(resource)} ${resource.create && html`<a class="button primary" href="${links.pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</p>`}</div>
+      ${searchForm(resource, query)}
+      <div class="${filters ? 'columns' : ''}">${filters}<div>${charts}
+      <section class="results" id="results" tabindex="-1" aria-label="Rows">${results}</section></div></div>`
+    return { title: resource.plural, crumbs: [{ title: resource.plural }], main, skip: 'results' }
+  }
+
+  /** The page of a query with groups: they stand in the place of the rows. */
+  const renderedGroups = async (
+    query: links.TableQuery,
+    grouping: Grouping,
+    ignored: readonly string[],
+    { origin, caller }: layout.PageRequest,
+  ): Promise<layout.Page> => {
+    const groups = await readGroups(storage, resource, query, grouping, caller)
+    await turn()
+    const { rows: total } = groups
+    const counted = (await isSmall(query, total)) ? await countFilters(query, total, caller, inlineMs) : undefined
+    const filters = counted?.counts && counted
+    const values = groups.data.map(({ by }) => by)
+    const view = await makeView(query, values, filters && { filters, charts: filters })
+    const noun = (total === 1 ? resource.name : resource.plural).toLowerCase()
+    const rows = links.tableUrl(resource, { ...query, grouping: undefined })
+    const head = html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun} in ${grouped(groups.total)} ${groups.total === 1 ? 'group' : 'groups'} · <a href="${rows}">Show rows</a></p>${groupChooser(view, hiddenInputs(resource, { ...query, grouping: undefined }))}`
+    const panel = resource.summary
+      ? layout.readPanel(service, ['summary', resource], origin, links.apiSummaryUrl(resource, query))
+      : undefined
+    const results = html`<div class="results-head">${head}</div>${ignored.map((message) => html`<p class="notice">${message}</p>`)}
+      ${chosenFilters(view)}
+      ${groups.data.length > 0 ? renderGroups(view, grouping, groups) : empty(resource, query, 0)}
+      ${panel}`
+    return framed(
+      query,
+      filterPanel(view, filters),
+      html`<section class="charts" id="charts" aria-label="Distributions"></section>`,
+      results,
+    )
   }
 
   const rendered = async (
@@ -182,19 +230,19 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     await turn()
     const filters = filterPanel(view, counted?.filters)
     const more = html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`
-    const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}`
+    const sums = await readSums(storage, resource, query, caller)
+    const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}${groupChooser(view, hiddenInputs(resource, { ...query, grouping: undefined }))}${total > 0 && sumsLink(view)}`
     const body = html`${ignored.map((message) => html`<p class="notice">${message}</p>`)}
       ${chosenFilters(view)}
-      ${rows.length > 0 ? rowsTable(view, rows) : empty(resource, query, total)}
+      ${rows.length > 0 ? rowsTable(view, rows, sums) : empty(resource, query, total)}
       ${pager(resource, query, total, page.next)}
       ${layout.readPanel(service, ['list', resource], origin, links.apiListUrl(resource, query), more)}`
-    const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
-      ${writes && resource.create && html`<a class="button primary" href="${links.pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</div>
-      ${searchForm(resource, query)}
-      <div class="${filters ? 'columns' : ''}">${filters}<div>${renderCharts(view, counted?.charts)}
-      <section class="results" id="results" tabindex="-1" aria-label="Rows"><div class="results-head">${head}</div>
-      ${body}</section></div></div>`
-    return { title: resource.plural, crumbs: [{ title: resource.plural }], main, skip: 'results' }
+    return framed(
+      query,
+      filters,
+      renderCharts(view, counted?.charts),
+      html`<div class="results-head">${head}</div>${body}`,
+    )
   }
 
   const filters = async ({ querystring, caller }: layout.PageRequest): Promise<layout.Page | layout.Redirect> => {

@@ -8,8 +8,9 @@ import { didYouMean } from '../descriptor/nearest.js'
 import { filterFields, type Resource } from '../descriptor/registry.js'
 import type { choicesPage } from './choices.js'
 import { withFilter } from './filters.js'
+import { groupingNames, parseGrouping } from './grouping.js'
 import type { ExplorerService } from './layout.js'
-import { columnsParameter, pageParameter, type TableQuery, tableUrl } from './links.js'
+import { columnsParameter, groupingParameter, pageParameter, type TableQuery, tableUrl } from './links.js'
 import { referencedResource } from './names.js'
 import { countRows } from './rows.js'
 import { columnFields } from './rowsTable.js'
@@ -43,7 +44,8 @@ const columnsIn = (resource: Resource, values: readonly string[]): readonly stri
 }
 
 const ignoredIn = (resource: Resource, sent: Iterable<string>): string[] => {
-  const known = [...listParameters(resource).keys(), columnsParameter(resource)]
+  const own = [columnsParameter(resource), ...groupingNames.map((name) => groupingParameter(resource, name))]
+  const known = [...listParameters(resource).keys(), ...own]
   const unknown = [...new Set(sent)].filter((name) => !known.includes(name) && name !== pageParameter(resource))
   return unknown.map((name) => `Unknown parameter "${name}" was ignored${didYouMean(name, known) || '.'}`)
 }
@@ -71,7 +73,8 @@ export const parseQuery = async (
   const unresolved = others.map(({ field, text }) => ({ field: field.name, operator: 'eq', value: text }) as const)
   const sentColumns = all.getAll(columnsParameter(resource))
   const columns = columnsIn(resource, sentColumns)
-  const query = { ...parsed, where: [...parsed.where, ...unresolved], columns }
+  const grouping = parseGrouping(resource, (name) => groupingParameter(resource, name), all)
+  const query = { ...parsed, where: [...parsed.where, ...unresolved], columns, grouping }
   if (first) {
     const { total, first: id } = await countRows(storage, first.target, { ...defaultListQuery, search: first.text })
     if (total !== 1) return { query, ambiguous: first }

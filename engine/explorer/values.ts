@@ -46,6 +46,10 @@ const beforeMatch = 14
 const toned = ({ tones = {} }: Field, value: string, content: Html): Html =>
   Object.hasOwn(tones, value) ? html`<span class="chip ${tones[value]}">${content}</span>` : content
 
+/** A text for a value, in the colour of the value. */
+export const plainValue = (field: Field, value: string, text: string): Html =>
+  toned(field, value, html`<bdi>${text}</bdi>`)
+
 const reference = (field: Field, value: Value, { registry, labels }: Shown, isFull = false): Html | undefined => {
   const target = referencedResource(registry, field)
   if (!target) return undefined

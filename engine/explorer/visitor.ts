@@ -1,6 +1,7 @@
 /** The resources as a visitor may see and use them: pages need no code of their own for what is hidden. */
-import { type Identity, isAllowed, type Rights, seesAll } from '../descriptor/access.js'
+import { hasRole, type Identity, isAllowed, type Rights, seesAll } from '../descriptor/access.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
+import type { NamedOperation } from '../descriptor/operationFiles.js'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
 import { countRows } from './rows.js'
@@ -30,6 +31,12 @@ const seenResource = (
     fields: resource.fields.filter(({ name }) => !own.hidden.includes(name)).map(seenField),
   }
 }
+
+/** Whether a visitor may send an operation; who has not signed in may still enter the write token in its form. */
+export const mayCall = ({ access }: NamedOperation, visitor: Identity): boolean =>
+  visitor.isService === true ||
+  (visitor.name === undefined && access.length === 0) ||
+  access.some((word) => hasRole(visitor, word))
 
 /** The registry and the storage as a visitor with some rights may use them. */
 export const seenBy = (registry: Registry, storage: Storage, rights: Rights, visitor: Identity) => {

@@ -17,6 +17,8 @@ const page = (product: string, hasExplorer: boolean): string => {
   const links = html`${hasExplorer && html`<a href="/">Explorer</a>`}<a href="${description}">OpenAPI</a>`
   const { source } = html`
     ${renderBar(product, links)}
+    <p class="loading" id="loading" role="status">Loading the API docs …</p>
+    <noscript><p class="loading">This page needs JavaScript. Without it, read the documents: <a href="${description}">OpenAPI 3.1</a> or <a href="/swagger.json">Swagger 2.0</a>${hasExplorer && html`, or browse the data in the <a href="/">explorer</a>`}.</p></noscript>
     <div id="docs" data-url="${description}"></div>
     <script src="${docsPath}/swagger-ui-bundle.js"></script>
     <script src="${docsPath}/docs.js"></script>

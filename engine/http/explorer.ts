@@ -9,9 +9,9 @@ import { type Identity, nobody } from '../descriptor/access.js'
 import type { Asset } from '../explorer/assets.js'
 import { createExplorer, type PageResponse, type Route } from '../explorer/index.js'
 import type { LaterPage, Page } from '../explorer/layout.js'
-import { pageUrl, rowFolder, signInPath, signOutPath } from '../explorer/links.js'
+import { ownTarget, pageUrl, rowFolder, signInPath, signOutPath } from '../explorer/links.js'
 import { localPath, signInPage } from '../explorer/signIn.js'
-import { seenBy } from '../explorer/visitor.js'
+import { mayCall, seenBy } from '../explorer/visitor.js'
 import { readText } from './body.js'
 import { permitFor } from './callers.js'
 import { pageHeaders } from './commonHeaders.js'
@@ -63,7 +63,7 @@ const explorerOf = (service: Service, operations: readonly Operation[], visitor:
     product,
     registry: seen.registry,
     storage: seen.storage,
-    operations,
+    operations: operations.filter((one) => one.kind !== 'own' || mayCall(one.own, visitor)),
     writes: callers.isConfigured,
     canSignIn,
     visitor: visitor.name,
@@ -75,6 +75,10 @@ const explorerOf = (service: Service, operations: readonly Operation[], visitor:
     if ('format' in response) {
       const resource = seen.original?.(response.resource) ?? response.resource
       return sendRows(ctx, service, resource, response.query, response.format, rights)
+    }
+    if ('file' in response) {
+      ctx.set('Content-Disposition', `attachment; filename="${response.file}"`)
+      return sendTagged(ctx, taggedBody(Buffer.from(response.text)), response.type)
     }
     const html = 'main' in response ? render(response) : response.source
     await sendTagged(ctx, taggedBody(Buffer.from(html)), htmlType)
@@ -113,11 +117,14 @@ const pageBefore = (ctx: AppContext): string | null => {
   return host === ctx.get('Host') && pathname !== signInPath ? pathname + search : null
 }
 
-/** The paths at which forms of the explorer write, by the kind of operation. */
-const writePaths: Partial<Record<Operation['kind'], (operation: ResourceOperation) => string>> = {
-  create: ({ resource }) => pageUrl(resource),
-  update: ({ resource }) => pageUrl(resource, ...rowFolder(resource), ':item'),
-  delete: ({ resource }) => pageUrl(resource, ...rowFolder(resource), ':item'),
+/** The path to which a form of the explorer sends an operation; undefined if none does. */
+const formTarget = (operation: Operation): string | undefined => {
+  if (operation.kind === 'own') return ownTarget(operation.own).replaceAll(/\{(\w+)\}/g, ':$1')
+  const { kind, resource } = operation as ResourceOperation
+  if (kind === 'create') return pageUrl(resource)
+  if (kind === 'import') return pageUrl(resource, 'import')
+  const isOfRow = kind === 'update' || kind === 'delete'
+  return isOfRow ? pageUrl(resource, ...rowFolder(resource), ':item') : undefined
 }
 
 /** Adds the routes of the explorer. Returns what prepares a request for it: errors become pages, also on paths without a route. */
@@ -213,7 +220,7 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
   )
 
   for (const operation of operations) {
-    const path = writePaths[operation.kind]?.(operation as ResourceOperation)
+    const path = formTarget(operation)
     if (path === undefined) continue
     const write = createHandler(service, operation)
     const handler: Handler = async (ctx) => {
@@ -221,7 +228,8 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
       delete ctx.state.errorHtml
       ctx.state.isPrivate = true
       if (!ctx.state.session) throw errors.callerMissing()
-      if (!isSameOrigin(ctx)) throw errors.forbidden()
+      // A browser names no origin when a page of the same one reads.
+      if (ctx.method !== 'GET' && ctx.method !== 'HEAD' && !isSameOrigin(ctx)) throw errors.forbidden()
       await write(ctx)
       setPrivate(ctx)
     }

@@ -2,7 +2,7 @@
 import * as errors from '../contract/errors.js'
 import { keyReused } from '../contract/headers.js'
 import { forbiddenParameters, withoutHidden } from '../contract/hiddenFields.js'
-import { importQueryParser } from '../contract/importParameters.js'
+import { importQueryParser, maxImportRows } from '../contract/importParameters.js'
 import { importTypes, rowReader, type SentRow } from '../contract/importRows.js'
 import { constraintIssue } from '../contract/issues.js'
 import type { ImportOperation } from '../contract/operations.js'
@@ -24,8 +24,6 @@ import {
   issueList,
 } from './importChecks.js'
 import { sendStored } from './stored.js'
-
-const maxRows = 10_000
 
 /** How often an import is repeated because a row that it changes has changed meanwhile. */
 const maxAttempts = 20
@@ -72,7 +70,7 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
     const pause = inTurns()
     const sent: SentRow[] = []
     for (const row of rowReader(resource, type, names)(bytes)) {
-      if (sent.push(row) > maxRows) throw errors.tooManyRows(maxRows)
+      if (sent.push(row) > maxImportRows) throw errors.tooManyRows(maxImportRows)
       await pause()
     }
     const keyIssues: errors.Issue[] = []

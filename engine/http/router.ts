@@ -62,7 +62,8 @@ export const createRoutes = (service: Service, operations: readonly Operation[])
   // A word before a parameter: `/v1/visits/today` is no id of a row.
   const own = operations.filter(({ kind }) => kind === 'own')
   own.sort((a, b) => (a.route.path < b.route.path ? -1 : 1))
-  for (const operation of new Set([...own, ...operations])) {
+  const ordered = [...new Set([...own, ...operations])]
+  for (const operation of ordered) {
     const handler = createHandler(service, operation)
     const { operationId, path, method } = operation.route
     for (const full of pathSpellings(path)) add(operationId, full, handler, method)
@@ -74,7 +75,7 @@ export const createRoutes = (service: Service, operations: readonly Operation[])
   for (const asset of docsAssets(service.product.name, service.explorer === true)) {
     add('docs', asset.path, assetHandler(asset, docsHeaders))
   }
-  const prepare = service.explorer ? addExplorer(service, operations, add) : undefined
+  const prepare = service.explorer ? addExplorer(service, ordered, add) : undefined
   if (!prepare) add('root', '/', (ctx) => ctx.redirect(docsPath))
 
   return (ctx) => {

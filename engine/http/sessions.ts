@@ -4,7 +4,6 @@ import { setTimeout } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { tooManyAttempts } from '../contract/errors.js'
 import { accessNames, type Identity, isClaim, rulesOf, service as serviceCaller } from '../descriptor/access.js'
-import type { Registry } from '../descriptor/registry.js'
 import type { Service } from './handlers.js'
 import { digestOf } from './keys.js'
 import type { AppContext } from './requestLog.js'
@@ -49,11 +48,12 @@ const sealer = (secret: string) => {
 }
 
 /** The roles and claims that rules use: a cookie has no room for all that a token says. */
-const usedNames = (registry: Registry) => {
-  const rules = registry.flatMap(({ access, fields }) => [
+const usedNames = ({ registry, operations = [] }: Pick<Service, 'registry' | 'operations'>) => {
+  const ofResources = registry.flatMap(({ access, fields }) => [
     ...accessNames.flatMap((name) => rulesOf(access?.[name])),
     ...fields.flatMap(({ readBy = [] }) => readBy),
   ])
+  const rules = [...ofResources, ...operations.flatMap(({ access }) => access)]
   return {
     usedRoles: new Set(rules.filter((rule) => typeof rule === 'string')),
     usedClaims: new Set(
@@ -76,13 +76,14 @@ export const isSameOrigin = (ctx: AppContext): boolean => {
   return URL.canParse(origin) && new URL(origin).host === ctx.get('Host').toLowerCase()
 }
 
-export const createSessions = ({ registry, token, credentials, callers, sessionSecret }: Service) => {
+export const createSessions = (service: Service) => {
+  const { token, credentials, callers, sessionSecret } = service
   // Who may sign in otherwise has no session any more.
   const { seal, open } = sealer(
     `${credentials?.settings ?? ''} ${sessionSecret ?? randomBytes(32).toString('base64url')}`,
   )
   const tokenDigest = token === undefined ? undefined : digestOf(Buffer.from(token, 'utf8'))
-  const { usedRoles, usedClaims } = usedNames(registry)
+  const { usedRoles, usedClaims } = usedNames(service)
   // The same object for the same session: what follows from it is computed once.
   const opened = new LRUCache<string, Identity>({ max: 1_000 })
   const attempts = new LRUCache<string, { failed: number; readyAt: number }>({ max: 10_000, ttl: 600_000 })

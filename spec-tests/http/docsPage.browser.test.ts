@@ -3,12 +3,17 @@ import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import { browserSuite, seriousViolations } from '../support/browser.js'
 import { office } from '../support/office.js'
-import { startService, token } from '../support/service.js'
+import { authorized, startService, token } from '../support/service.js'
 
 /** Two resources show what all do, and a page with more takes seconds to render. */
 const registry = office
   .filter(({ path }) => path === 'leave' || path === 'organizations')
-  .map((resource) => ({ ...resource, fields: resource.fields.map(({ references, ...field }) => field) }))
+  .map(({ fields, ...resource }) => ({
+    ...resource,
+    update: true,
+    delete: true,
+    fields: fields.map(({ references, ...field }) => field),
+  }))
 
 const { run, test, address, visit } = await browserSuite('docs page in a browser', () => startService({ registry }))
 
@@ -89,5 +94,67 @@ for (const { device, colorScheme, width, height } of [
     await close()
   })
 }
+
+test('on a phone, rows are changed and deleted', async () => {
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+  const { page, problems, close } = await open(['updateLeaveRequest', 'deleteLeaveRequest'], phone)
+  await authorize(page)
+  const created = await fetch(`${address}/api/v1/leave`, {
+    method: 'POST',
+    headers: authorized,
+    body: '{"leave_type":"Annual"}',
+  })
+  const { id } = (await created.json()) as { id: number }
+  for (const [name, expected] of [
+    ['updateLeaveRequest', /^200/],
+    ['deleteLeaveRequest', /^204/],
+  ] as const) {
+    await operation(page, name).locator('[data-param-name=item_id] input').fill(String(id))
+    const body = operation(page, name).locator('.body-param__text')
+    if (name === 'updateLeaveRequest') await body.fill('{"days": 2}')
+    assert.match(await execute(page, name), expected)
+  }
+  assert.is(await page.evaluate('document.documentElement.scrollWidth'), 390)
+  assert.equal(problems, [])
+  await close()
+})
+
+test('no box is dark on a light page', async () => {
+  const { page, close } = await open(['getHealth'], { colorScheme: 'light' })
+  await execute(page, 'getHealth')
+  const colours = (await page.evaluate(
+    `[...document.querySelectorAll('pre, .curl-command .btn')].map((one) => getComputedStyle(one).backgroundColor)`,
+  )) as string[]
+  assert.ok(colours.length > 4)
+  const isDark = (colour: string) => Math.min(...(colour.match(/\d+/g) ?? []).slice(0, 3).map(Number)) < 200
+  assert.equal(colours.filter(isDark), [])
+  await close()
+})
+
+test('the address opens an operation, also that of the page that is shown', async () => {
+  const { page, close } = await visit(`${address}/api/docs#/System/getHealth`)
+  await operation(page, 'getHealth').locator('.execute').waitFor()
+  assert.is(await page.locator('.opblock.is-open').count(), 1)
+  await page.evaluate("location.hash = '#/System/getIndex'")
+  await operation(page, 'getIndex').locator('.execute').waitFor()
+  await close()
+})
+
+test('the page says that it loads, and without JavaScript where the documents are', async () => {
+  const { page, close } = await visit('about:blank')
+  await page.route('**/swagger-ui-bundle.js', (route) => route.abort())
+  await page.goto(`${address}/api/docs`)
+  await page.locator('#loading', { hasText: 'could not be loaded' }).waitFor()
+  assert.match(await (await fetch(`${address}/api/docs`)).text(), /role="status">Loading the API docs …</)
+  await close()
+  const plain = await visit(`${address}/api/docs`, { javaScriptEnabled: false })
+  const links = await plain.page.locator('.loading a').evaluateAll((all) => all.map((one) => one.getAttribute('href')))
+  assert.equal(links, ['/api/openapi.json', '/swagger.json'])
+  assert.not(await plain.page.isVisible('#loading'))
+  await plain.close()
+  const shown = await open()
+  assert.not(await shown.page.isVisible('#loading'))
+  await shown.close()
+})
 
 run.run()

@@ -9,6 +9,7 @@ import { claim } from '../../engine/descriptor/access.js'
 import { ApiError, date, defineOperation, integer, text, z } from '../../engine/descriptor/index.js'
 import { loadOperations } from '../../engine/descriptor/operationFiles.js'
 import { callersNamed } from '../support/callers.js'
+import { operationsNamed } from '../support/ownOperations.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { clientOf, startService, token } from '../support/service.js'
 
@@ -143,11 +144,7 @@ const odds = defineOperation({
 })
 
 const named = { close, report, touch, broken, 'wrong-answer': wrongAnswer, found, echo, odds }
-const operations = Object.entries(named).map(([name, one]) => ({
-  ...one,
-  name,
-  access: [one.access ?? []].flat(),
-})) as never[]
+const operations = operationsNamed(named)
 const callers = {
   desk: { roles: ['desk'] },
   vet: { roles: ['vet'], claims: { vet_id: 1 } },

@@ -1,7 +1,10 @@
 /** The script of every page. Without it all pages but the forms work. */
 import { comboboxes } from './combobox.js'
+import './find.js'
 import { writeForm } from './form.js'
+import { importForm } from './importForm.js'
 import { onPage } from './navigate.js'
+import { operationForm } from './operation.js'
 
 /** Behind a proxy, only the browser knows the address that it used. */
 const fixOrigin = (text) => text.replace(/'https?:\/\/[^/']+/, `'${location.origin}`)
@@ -36,3 +39,5 @@ onPage((root) => {
 
 onPage(comboboxes)
 onPage(writeForm)
+onPage(operationForm)
+onPage(importForm)

@@ -9,7 +9,7 @@ const done = { POST: 'created', PATCH: 'saved', DELETE: 'deleted' }
 const literal = /^(true|false|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/
 
 /** Numbers are sent as typed, so that no digit is lost, and times in UTC; the API refuses what is neither. */
-const inputJson = ({ type, checked, value, validity, dataset: { json } }) => {
+export const inputJson = ({ type, checked, value, validity, dataset: { json } }) => {
   const text = value.trim()
   if (type === 'checkbox') return String(checked)
   if (value === '' && !validity.badInput) return 'null'
@@ -35,7 +35,7 @@ const setContent = (input, { text, label }) => {
 }
 
 /** Not crypto.randomUUID(), which pages without HTTPS do not have. */
-const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
+export const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
 
 const element = (name, properties, ...children) => {
   const made = Object.assign(document.createElement(name), properties)
@@ -43,21 +43,21 @@ const element = (name, properties, ...children) => {
   return made
 }
 
-const show = (input, message) => {
+export const show = (input, message) => {
   const place = input.closest('.control').querySelector('.issue')
   place.textContent = `${place.textContent} ${message}`.trim()
   input.setAttribute('aria-invalid', 'true')
   return input
 }
 
-const clear = (form) => {
+export const clear = (form) => {
   for (const place of form.querySelectorAll('.issue')) place.textContent = ''
   for (const input of form.querySelectorAll('[aria-invalid]')) input.removeAttribute('aria-invalid')
   for (const note of form.querySelectorAll('.other')) note.remove()
   form.querySelector('#error').hidden = true
 }
 
-const showMessage = (form, message) => {
+export const showMessage = (form, message) => {
   const box = form.querySelector('#error')
   box.textContent = message
   box.hidden = false
@@ -80,7 +80,7 @@ const jsonError = ({ value, dataset: { json } }) => {
 }
 
 /** Shows every required field that is empty, what is no JSON, and then a token that is missing. Returns whether the form can be sent. */
-const isComplete = (form, inputs) => {
+export const isComplete = (form, inputs) => {
   const isMissing = ({ type, value, validity, ariaRequired }) =>
     ariaRequired === 'true' && type !== 'checkbox' && value === '' && !validity.badInput
   const title = (input) => form.querySelector(`label[for="${CSS.escape(input.id)}"]`).firstChild.textContent.trim()
@@ -95,15 +95,28 @@ const isComplete = (form, inputs) => {
   return shown.length === 0
 }
 
+/** Takes the token that was typed, if one was. */
+export const takeToken = (form) => {
+  token = form.querySelector('#token')?.value.trim() || token
+}
+
+/** The header of a form that asks for the token. Headers take Latin-1; the service reads the bytes of a token as UTF-8. */
+export const authorization = (form) =>
+  token && form.querySelector('.token')
+    ? { Authorization: `Bearer ${String.fromCharCode(...new TextEncoder().encode(token))}` }
+    : {}
+
+/** Shows that a request was sent with a wrong token, or that its session has ended. */
+export const showRefusedToken = (form) => {
+  if (!form.querySelector('.token')) return showMessage(form, signedOut).focus()
+  token = ''
+  form.querySelector('.token').hidden = false
+  show(form.querySelector('#token'), wrongToken).focus()
+}
+
 /** Shows an error response; the first field with an issue gets the focus. */
 const showError = (form, method, status, error) => {
-  if (status === 401 && !form.querySelector('.token')) return showMessage(form, signedOut).focus()
-  if (status === 401) {
-    token = ''
-    form.querySelector('.token').hidden = false
-    show(form.querySelector('#token'), wrongToken).focus()
-    return
-  }
+  if (status === 401) return showRefusedToken(form)
   const issues = error?.details?.issues ?? []
   const findInput = ({ loc }) => form.querySelector(`#field-${CSS.escape(loc.at(-1))}`)
   const unplaced = issues.filter((issue) => !findInput(issue))
@@ -151,7 +164,7 @@ const merge = async (form, read) => {
   return showMessage(form, message).focus()
 }
 
-const finish = async (url, message, again) => {
+export const finish = async (url, message, again) => {
   guard(() => false)
   if (!(await load(url, { history: 'replace' }))) return
   const notice = element('p', { className: 'notice', role: 'status' }, message)
@@ -162,13 +175,11 @@ const finish = async (url, message, again) => {
 const send = (form, body, key) => {
   const attributes = ['path', 'method', 'type', 'tag', 'keyless'].map((name) => form.getAttribute(`data-${name}`))
   const [path, method, type, tag, isKeyless] = attributes
-  // Headers take Latin-1; the service reads the bytes of a token as UTF-8.
-  const bytes = String.fromCharCode(...new TextEncoder().encode(token))
   const headers = {
     ...(!isKeyless && { 'Idempotency-Key': key }),
     ...(type && { 'Content-Type': type }),
     ...(tag && { 'If-Match': `"${tag}"` }),
-    ...(token && form.querySelector('.token') && { Authorization: `Bearer ${bytes}` }),
+    ...authorization(form),
   }
   return fetch(path, { method, headers, ...(type && { body }) })
 }
@@ -215,7 +226,7 @@ export const writeForm = (root) => {
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     clear(form)
-    token = form.querySelector('#token')?.value.trim() || token
+    takeToken(form)
     if (!isComplete(form, inputs)) return
     const body = formBody()
     const key = unsettled?.body === body ? unsettled.key : newKey()

@@ -174,16 +174,6 @@ document.addEventListener('input', ({ target: { id, form } }) => {
   timer = setTimeout(() => load(formAddress(form), { history: 'replace', live: true }), pause)
 })
 
-document.addEventListener('keydown', (event) => {
-  if (event.key !== '/' || event.metaKey || event.ctrlKey || event.altKey) return
-  if (event.target.closest('input, textarea, select, [contenteditable]')) return
-  const box = document.getElementById('q')
-  if (!box) return
-  event.preventDefault()
-  box.focus()
-  box.select()
-})
-
 onPage((root) => {
   const url = root.querySelector('#filters')?.dataset.counts
   if (url) showCounts(url)

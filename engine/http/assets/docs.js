@@ -75,8 +75,12 @@ const closed = ({ React: { createElement, useState } }) => {
   }
 }
 
-/** Swagger UI leaves out the second level of headings. */
-const fixHeadings = () => {
+const loading = document.getElementById('loading')
+
+/** Swagger UI leaves out the second level of headings, and its tabs have the colours of a dark page. What it shows replaces the message that it loads. */
+const onChange = () => {
+  if (docs.querySelector('.info, .errors-wrapper')) loading.hidden = true
+  for (const one of docs.querySelectorAll('.curl-command [style]')) one.removeAttribute('style')
   for (const heading of docs.querySelectorAll('h3, h4, h5')) heading.ariaLevel = Number(heading.localName[1]) - 1
 }
 
@@ -89,8 +93,9 @@ const withBasePath = (response) => {
 }
 
 const docs = document.getElementById('docs')
-new MutationObserver(fixHeadings).observe(docs, { childList: true, subtree: true })
-window.SwaggerUIBundle({
+new MutationObserver(onChange).observe(docs, { childList: true, subtree: true })
+if (!window.SwaggerUIBundle) loading.textContent = 'The docs could not be loaded. Reload the page to try again.'
+const ui = window.SwaggerUIBundle({
   url: docs.dataset.url,
   domNode: docs,
   responseInterceptor: withBasePath,
@@ -103,8 +108,11 @@ window.SwaggerUIBundle({
   filter: true,
   requestSnippetsEnabled: true,
   showCommonExtensions: true,
-  syntaxHighlight: { theme: 'tomorrow-night' },
+  // Its themes are for a dark or for a light page.
+  syntaxHighlight: false,
   tryItOutEnabled: true,
   persistAuthorization: false,
   validatorUrl: null,
 })
+// Only the address that a page begins with is read otherwise.
+addEventListener('hashchange', () => ui.layoutActions.parseDeepLinkHash(location.hash))

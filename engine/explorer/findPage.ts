@@ -1,0 +1,105 @@
+/** Finds anything by its name: tables, operations and other pages, and a few rows of each table that the visitor may read. */
+import { queryParameters } from '../contract/parameters.js'
+import { docsPath } from '../contract/service.js'
+import { defaultListQuery } from '../descriptor/listQuery.js'
+import { type Resource, searchedFields } from '../descriptor/registry.js'
+import type { Caller } from '../storage/storage.js'
+import { type Choice, rank, readChoices } from './choices.js'
+import { withTimeout } from './counts.js'
+import { type Html, html } from './html.js'
+import type { ExplorerService, Page, PageRequest } from './layout.js'
+import { findUrl, homePath, ownFormUrl, pageUrl, rowUrl, signInPath, tableUrl } from './links.js'
+import { titleOf } from './names.js'
+import { sendableOperations } from './ownOperations.js'
+
+interface Target {
+  readonly title: string
+  readonly url: string
+  readonly note: string
+}
+
+/** How many pages and rows of a table are shown, and how many tables are searched at the same time. */
+const [maxPages, maxRows, atOnce] = [8, 4, 3]
+
+/** How long the search of a table may take, in milliseconds; a text of fewer characters than that searches none. */
+const [timeoutMs, minLength] = [5_000, 2]
+
+const pagesOf = (service: ExplorerService): { readonly main: Target[]; readonly others: Target[] } => {
+  const { registry, writes, canSignIn, visitor } = service
+  const forms = (resource: Resource): Target[] => [
+    ...(resource.create
+      ? [{ title: `New ${resource.name.toLowerCase()}`, url: pageUrl(resource, 'new'), note: 'form' }]
+      : []),
+    ...(resource.import
+      ? [{ title: `Import ${resource.plural.toLowerCase()}`, url: pageUrl(resource, 'import'), note: 'form' }]
+      : []),
+  ]
+  return {
+    main: [
+      ...registry.map((resource) => ({ title: resource.plural, url: pageUrl(resource), note: 'table' })),
+      ...sendableOperations(service).map((own) => ({
+        title: titleOf(own.name),
+        url: ownFormUrl(own),
+        note: 'operation',
+      })),
+    ],
+    others: [
+      ...(writes ? registry.flatMap(forms) : []),
+      { title: 'Home', url: homePath, note: 'page' },
+      { title: 'API docs', url: docsPath, note: 'page' },
+      ...(canSignIn && visitor === undefined ? [{ title: 'Sign in', url: signInPath, note: 'page' }] : []),
+    ],
+  }
+}
+
+interface Found {
+  readonly resource: Resource
+  /** Undefined if the search took too long. */
+  readonly rows: readonly Choice[] | undefined
+}
+
+/** The rows of all tables that a text finds, those first whose labels have it. */
+const findRows = async ({ registry, storage }: ExplorerService, q: string, caller: Caller): Promise<Found[]> => {
+  const waiting = registry.filter((resource) => searchedFields(resource).length > 0)
+  const found: Found[] = []
+  const searchNext = async (): Promise<void> => {
+    const resource = waiting.shift()
+    if (!resource || caller.closed) return
+    const rows = await withTimeout(caller, timeoutMs, (client) =>
+      readChoices(storage, resource, q, maxRows, client),
+    ).catch(() => undefined)
+    found.push({ resource, rows })
+    return searchNext()
+  }
+  await Promise.all(Array.from({ length: atOnce }, searchNext))
+  const best = ({ rows = [] }: Found) => Math.min(3, ...rows.map((row) => rank(row, q)))
+  const place = ({ resource }: Found) => registry.indexOf(resource)
+  return found.sort((a, b) => best(a) - best(b) || place(a) - place(b))
+}
+
+const item = (url: string, title: string, note: string): Html =>
+  html`<li><a href="${url}"><bdi>${title}</bdi> <span class="note">${note}</span></a></li>`
+
+export const findPage = (service: ExplorerService) => {
+  const { main, others } = pagesOf(service)
+  return async ({ querystring, caller }: PageRequest): Promise<Page> => {
+    const q = (queryParameters(querystring).get('q') ?? '').trim()
+    const words = q.toLowerCase().split(/\s+/)
+    const isNamed = ({ title }: Target) => words.every((word) => title.toLowerCase().includes(word))
+    const pages = q === '' ? main : [...main, ...others].filter(isNamed).slice(0, maxPages)
+    const found = [...q].length < minLength ? [] : await findRows(service, q, caller)
+    const tables = found.flatMap(({ resource, rows }) => {
+      if (rows?.length === 0) return []
+      const all = tableUrl(resource, { ...defaultListQuery, search: q })
+      const items = rows?.map(({ id, label }) => item(rowUrl(resource, id), label, `#${id}`))
+      const more = html`<li><a href="${all}">${rows ? 'All matches' : 'Search'} in ${resource.plural.toLowerCase()}${!rows && html` <span class="note">took too long</span>`}</a></li>`
+      return [html`<section><h2>${resource.plural}</h2><ul>${items}${more}</ul></section>`]
+    })
+    const listed = html`${pages.length > 0 && html`<section><h2>Pages</h2><ul>${pages.map(({ url, title, note }) => item(url, title, note))}</ul></section>`}${tables}`
+    const isEmpty = pages.length + tables.length === 0
+    const results = html`<div class="found" id="found">${isEmpty ? html`<p class="note">Nothing is called “<bdi>${q}</bdi>”.</p>` : listed}</div>`
+    const form = html`<form class="search" role="search" action="${findUrl}" data-navigate><input class="find-box" type="search" name="q" value="${q}" aria-label="Find anything" placeholder="Find anything" autocomplete="off" spellcheck="false" autofocus><button>Find</button></form>`
+    const title = 'Find anything'
+    return { title, crumbs: [{ title }], main: html`<div class="title"><h1>${title}</h1></div>${form}${results}` }
+  }
+}

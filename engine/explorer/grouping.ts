@@ -1,0 +1,64 @@
+/** What the rows of a table are grouped by and what is computed of them, as the address of its page says it. */
+import { parametersInvalid } from '../contract/errors.js'
+import { queryIssue } from '../contract/issues.js'
+import { didYouMean } from '../descriptor/nearest.js'
+import type { Resource } from '../descriptor/registry.js'
+import {
+  type Aggregate,
+  aggregatedFields,
+  aggregates,
+  type Group,
+  maxGroups,
+  possibleGroups,
+  type SummaryQuery,
+} from '../descriptor/summary.js'
+
+export type Grouping = Pick<SummaryQuery, 'by' | Aggregate>
+
+/** The parameters of a page that the API has for summaries only. */
+export const groupingNames = ['by', ...aggregates] as const
+
+export const groupingPairs = ({ by, ...computed }: Grouping): [name: string, value: string][] => [
+  ...by.map(({ name }): [string, string] => ['by', name]),
+  ...aggregates.flatMap((aggregate) => (computed[aggregate] ?? []).map((name): [string, string] => [aggregate, name])),
+]
+
+/** Undefined without anything to group by or to compute; throws for what the resource does not have. */
+export const parseGrouping = (
+  resource: Resource,
+  nameOf: (name: string) => string,
+  sent: { getAll(name: string): string[] },
+): Grouping | undefined => {
+  const valuesOf = (name: string) => [
+    ...new Set(
+      sent
+        .getAll(nameOf(name))
+        .flatMap((value) => value.split(','))
+        .filter((value) => value.trim() !== ''),
+    ),
+  ]
+  const chosen = (name: string, known: readonly string[]): string[] => {
+    const values = valuesOf(name)
+    const wrong = values.filter((value) => !known.includes(value))
+    const message = (value: string) =>
+      `${name === 'by' ? 'Rows cannot be grouped by' : `There is no ${name} of`} "${value}"${didYouMean(value, known)}`
+    if (wrong.length > 0)
+      throw parametersInvalid(wrong.map((value) => queryIssue('enum', nameOf(name), message(value), value)))
+    return values
+  }
+  const groups = possibleGroups(resource)
+  const names = chosen(
+    'by',
+    groups.map(({ name }) => name),
+  )
+  if (names.length > maxGroups)
+    throw parametersInvalid([
+      queryIssue('too_long', nameOf('by'), `Rows can be grouped by ${maxGroups} at most`, names.join(',')),
+    ])
+  const by = names.map((name) => groups.find((group) => group.name === name) as Group)
+  const computed = aggregates.flatMap((aggregate) => {
+    const fields = chosen(aggregate, aggregatedFields(resource, aggregate))
+    return fields.length > 0 ? [[aggregate, fields]] : []
+  })
+  return by.length + computed.length === 0 ? undefined : { by, ...Object.fromEntries(computed) }
+}

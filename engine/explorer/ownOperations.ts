@@ -1,0 +1,40 @@
+/** The operations of one's own that a visitor may send, and the links to their forms. */
+import type { OwnOperation } from '../contract/operations.js'
+import type { NamedOperation } from '../descriptor/operationFiles.js'
+import type { Resource, RowId } from '../descriptor/registry.js'
+import { type Html, html } from './html.js'
+import type { ExplorerService } from './layout.js'
+import { ownFormUrl } from './links.js'
+import { titleOf } from './names.js'
+
+export const isPublicOperation = ({ access }: NamedOperation): boolean => access.includes('public')
+
+export const ownOperations = ({ operations }: ExplorerService): OwnOperation[] =>
+  operations.filter((one) => one.kind === 'own')
+
+/** Those that can be sent now: without a write token or keys, only what is public. */
+export const sendableOperations = (service: ExplorerService): NamedOperation[] =>
+  ownOperations(service)
+    .map(({ own }) => own)
+    .filter((own) => service.writes || isPublicOperation(own))
+
+export const operationCard = (own: NamedOperation): Html => html`<li class="card">
+  <h3><a href="${ownFormUrl(own)}">${titleOf(own.name)}</a></h3>
+  <p class="note"><code>${own.method}</code></p>
+  <p class="about">${own.about}</p>
+  </li>`
+
+/** The parameter of a path that names a row of a resource: `visit_id` in `/v1/visits/{visit_id}/close`. */
+const rowParameter = ({ path }: NamedOperation, resource: Resource): string | undefined =>
+  path
+    .split('/')
+    .find((segment, n, all) => segment.startsWith('{') && all[n - 1] === resource.path)
+    ?.slice(1, -1)
+
+/** The operations that have a row in their path. */
+export const rowOperations = (service: ExplorerService, resource: Resource, id: RowId): Html[] =>
+  sendableOperations(service).flatMap((own) => {
+    const name = rowParameter(own, resource)
+    const url = `${ownFormUrl(own)}?${new URLSearchParams([[name ?? '', id]])}`
+    return name === undefined ? [] : [html`<a class="button" href="${url}">${titleOf(own.name)}</a> `]
+  })
