@@ -22,9 +22,10 @@ export const assetIn = (folder: string, file: string): Asset => {
 
 export const explorerFile = (name: string): string => join(import.meta.dirname, 'assets', name)
 
-const files = ['theme.css', 'explorer.css', 'explorer.js', 'navigate.js', 'combobox.js', 'form.js', 'icon.svg'].map(
-  explorerFile,
-)
+const files = [
+  ...['theme.css', 'explorer.css', 'icon.svg'],
+  ...['explorer.js', 'navigate.js', 'combobox.js', 'form.js', 'inPlace.js', 'write.js'],
+].map(explorerFile)
 
 /** Named after its contents, so that browsers may keep the files; scripts import each other by relative paths. */
 const digest = createHash('sha256')

@@ -11,8 +11,8 @@ import {
   writableFields,
 } from '../descriptor/registry.js'
 import type { Referencing } from '../storage/write.js'
-import { control } from './controls.js'
 import { withFilter } from './filters.js'
+import { controlGroups } from './formGroups.js'
 import { type Html, html, type Part } from './html.js'
 import { type ExplorerService, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
 import { apiUrl, pageUrl, rowUrl, tableUrl } from './links.js'
@@ -45,10 +45,6 @@ const disabled = html`<p class="notice">Writes are disabled: this service has no
 
 const tokenControl = html`<div class="control token"><label for="token">Write token <span class="required">required</span></label><input id="token" type="password" autocomplete="off" aria-describedby="help-write-token issue-write-token"><p class="help" id="help-write-token">Kept in memory until you leave or reload this page; never stored.</p><p class="issue" id="issue-write-token"></p></div>`
 
-/** What must hold between the fields. */
-const ruleList = ({ rules = [] }: Resource): Html | undefined =>
-  rules.length === 0 ? undefined : html`<ul class="rules">${rules.map(({ message }) => html`<li>${message}</li>`)}</ul>`
-
 const formPage = (service: ExplorerService, resource: Resource, form: Form): Page => {
   const { kind, existing, body } = form
   const { verb, method, type } = kinds[kind]
@@ -62,8 +58,8 @@ const formPage = (service: ExplorerService, resource: Resource, form: Form): Pag
   const curl = body === undefined ? head : `${head} -d ${shellWord(body)}`
   const source = html`<noscript><p class="notice">This form needs JavaScript. Without it, send the request on this page, with the write token in place of TOKEN.</p></noscript>
     <form id="${kind}" data-method="${method}" data-path="${target}" data-type="${type}" data-tag="${existing?.tag}" data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${body === undefined ? '' : `${head} -d `}" novalidate hidden>
-    <div id="error" class="notice error" role="alert" tabindex="-1" hidden></div>
-    ${form.controls}${kind !== 'delete' && ruleList(resource)}${!isSignedIn && tokenControl}
+    <div id="error" class="form-error notice error" role="alert" tabindex="-1" hidden></div>
+    ${form.controls}${!isSignedIn && tokenControl}
     <p class="actions"><button class="primary ${kind === 'delete' && 'danger'}">${form.button}</button> <a class="button" href="${cancel}">Cancel</a></p></form>`
   const name = existing ? html`<bdi>${existing.label}</bdi>` : resource.name.toLowerCase()
   const main = html`<div class="title"><div><h1>${verb} ${name}${kind === 'delete' && '?'}</h1>${form.lead && html`<p class="lead">${form.lead}</p>`}</div></div>
@@ -83,7 +79,7 @@ export const createPage = (service: ExplorerService, resource: Resource) => {
       kind: 'create',
       origin,
       lead: resource.about,
-      controls: writableFields(resource).map((field) => control(registry, resource, field)),
+      controls: controlGroups(registry, resource, writableFields(resource)),
       button: `Create ${resource.name.toLowerCase()}`,
       done: rowUrl(resource, ''),
       message: `${resource.name} created.`,
@@ -103,7 +99,7 @@ export const editPage = (service: ExplorerService, resource: Resource) => {
       origin,
       lead: `${resource.name} #${id}`,
       existing: { id, tag, label: rowLabel(resource, row) },
-      controls: fields.map((field) => control(registry, resource, field, { row, labels })),
+      controls: controlGroups(registry, resource, fields, { row, labels }),
       button: 'Save',
       done: rowUrl(resource, id),
       message: `${resource.name} #${id} saved.`,

@@ -17,12 +17,16 @@ export interface TableQuery extends ListQuery {
   readonly columns?: readonly string[] | undefined
 }
 
+/** Parameters whose values mean nothing, with what was sent and why. */
+export type WrongParameters = ReadonlyMap<string, { readonly input: string; readonly message: string }>
+
 export interface TableView {
   readonly registry: Registry
   readonly resource: Resource
   readonly query: TableQuery
   /** The labels of the rows that values of the page refer to. */
   readonly labels: Labels
+  readonly wrong?: WrongParameters
 }
 
 type Parameter = [name: string, value: string]

@@ -77,7 +77,7 @@ export const rowsTable = (view: TableView, rows: readonly ShownRow[]): Html => {
     hasLabel && head(view, pickLabels(resource), 'label'),
     ...fields.map((field) => head(view, [field], isNumeric(field) && !field.redacted ? 'number' : '')),
   ]
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table class="ids-${width}"><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody></table></div>`
+  return html`<div class="frame"><div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table class="ids-${width}"><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody></table></div></div>`
 }
 
 export const columnChooser = ({ registry, resource, query }: TableView, hidden: readonly Html[]): Html | undefined => {

@@ -9,7 +9,7 @@ import type { Caller } from '../storage/storage.js'
 import { renderCharts } from './charts.js'
 import { choicesPage } from './choices.js'
 import { type Counts, createValueCounter } from './counts.js'
-import { filterPanel } from './filters.js'
+import { filterInputs, filterPanel } from './filters.js'
 import { grouped, readable } from './format.js'
 import { type Html, html } from './html.js'
 import * as layout from './layout.js'
@@ -87,15 +87,22 @@ const downloads = (resource: Resource, query: links.TableQuery): Html[] =>
       html`<a href="${links.downloadUrl(resource, query, format)}" download>${formats[format].extension.toUpperCase()}</a>`,
   )
 
-const empty = (resource: Resource, query: links.TableQuery, total: number): Html => {
+const empty = (
+  { writes }: layout.ExplorerService,
+  resource: Resource,
+  query: links.TableQuery,
+  total: number,
+): Html => {
   const { search, where, page } = query
   const plural = resource.plural.toLowerCase()
   if (total > 0) {
     const last = BigInt(Math.ceil(total / page.limit) - 1) * BigInt(page.limit)
     return html`<p class="empty">There are no rows this far: the last of ${grouped(total)} is on page ${grouped(Math.ceil(total / page.limit))}. <a href="${links.tableUrl(resource, { ...query, page: { limit: page.limit, offset: last } })}">Last page</a> or <a href="${links.tableUrl(resource, links.fromStart(query))}">first page</a></p>`
   }
-  const isNarrowed = search !== '' || where.length > 0
-  return html`<p class="empty">${isNarrowed ? 'No rows match.' : 'There are no rows yet.'} ${isNarrowed && html`<a href="${links.tableUrl(resource, { ...defaultListQuery, columns: query.columns })}">Show all ${plural}</a>`}</p>`
+  if (search !== '' || where.length > 0)
+    return html`<p class="empty">No rows match. <a href="${links.tableUrl(resource, { ...defaultListQuery, columns: query.columns })}">Show all ${plural}</a></p>`
+  const first = writes && resource.create
+  return html`<p class="empty">There are no ${plural} yet. ${first && html`<a class="button primary" href="${links.pageUrl(resource, 'new')}">Create the first ${resource.name.toLowerCase()}</a>`}</p>`
 }
 
 const chosenFilters = ({ registry, resource, query, labels }: links.TableView): Html | undefined => {
@@ -150,13 +157,18 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     return { filters, charts }
   }
 
-  const makeView = async (query: links.TableQuery, rows: readonly ShownRow[], counted?: Counted) => {
+  const makeView = async (
+    query: links.TableQuery,
+    wrong: links.WrongParameters,
+    rows: readonly ShownRow[],
+    counted?: Counted,
+  ): Promise<links.TableView> => {
     const labels = await readLabels(service, resource.fields, ({ name }) => [
       ...rows.map((row) => row[name]),
       ...(counted?.filters.counts?.values.get(name) ?? []).map(([value]) => value),
       ...query.where.filter(({ field }) => field === name).flatMap(({ value }) => value),
     ])
-    return { registry, resource, query, labels }
+    return { registry, resource, query, labels, wrong }
   }
 
   /** The page of a query; what the address means is known before its rows are read. */
@@ -164,12 +176,22 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const parsed = await parseQuery(service, resource, parse, request.querystring)
     if ('redirect' in parsed) return parsed
     if ('ambiguous' in parsed) return choicesPage(service, resource, parsed.query, parsed.ambiguous)
-    return { title: resource.plural, later: rendered(parsed.query, parsed.ignored, request) }
+    const later = rendered(parsed.query, parsed.ignored, parsed.wrong, request)
+    return { title: resource.plural, later, ...(parsed.status && { status: parsed.status }) }
   }
+
+  /** What is wrong with the address; where a filter says it too, with a link to it. */
+  const wrongNotices = (wrong: links.WrongParameters): Html[] =>
+    [...wrong].map(([name, { message }]) => {
+      const field = filterInputs(resource).get(name)
+      const title = field ? fieldTitle(registry, field) : name
+      return html`<p class="notice error" role="alert"><bdi>${title}: ${message}</bdi>${field && html` <a href="#filter-${name}">Change the filter</a>`}</p>`
+    })
 
   const rendered = async (
     query: links.TableQuery,
     ignored: readonly string[],
+    wrong: links.WrongParameters,
     { origin, caller }: layout.PageRequest,
   ): Promise<layout.Page> => {
     const page = await storage.table(resource).list(query, caller)
@@ -178,14 +200,14 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, query.search)))
     const inTime = (await isSmall(query, total)) ? await count(query, total, caller, inlineMs) : undefined
     const counted = inTime?.filters.counts && inTime.charts.counts ? inTime : undefined
-    const view = await makeView(query, rows, counted)
+    const view = await makeView(query, wrong, rows, counted)
     await turn()
     const filters = filterPanel(view, counted?.filters)
     const more = html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`
     const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}`
-    const body = html`${ignored.map((message) => html`<p class="notice">${message}</p>`)}
+    const body = html`${wrongNotices(wrong)}${ignored.map((message) => html`<p class="notice">${message}</p>`)}
       ${chosenFilters(view)}
-      ${rows.length > 0 ? rowsTable(view, rows) : empty(resource, query, total)}
+      ${rows.length > 0 ? rowsTable(view, rows) : empty(service, resource, query, total)}
       ${pager(resource, query, total, page.next)}
       ${layout.readPanel(service, ['list', resource], origin, links.apiListUrl(resource, query), more)}`
     const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
@@ -203,7 +225,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const { query } = parsed
     const { total } = await countRows(storage, resource, query, caller)
     const counted = await count(query, total, caller, laterMs)
-    const view = await makeView(query, [], counted)
+    const view = await makeView(query, parsed.wrong, [], counted)
     const main = html`<div class="title"><h1>Filters</h1></div>${searchForm(resource, query)}${renderCharts(view, counted.charts)}${filterPanel(view, counted.filters)}`
     const crumbs = [{ title: resource.plural, url: links.tableUrl(resource, query) }, { title: 'Filters' }]
     return { title: `Filters · ${resource.plural}`, crumbs, main }

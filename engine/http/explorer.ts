@@ -78,6 +78,7 @@ const explorerOf = (service: Service, operations: readonly Operation[], visitor:
     }
     const html = 'main' in response ? render(response) : response.source
     await sendTagged(ctx, taggedBody(Buffer.from(html)), htmlType)
+    if ('status' in response && response.status && ctx.status === 200) ctx.status = response.status
   }
   /** The page of a slow query: its start is sent at once. What fails afterwards is shown in it. */
   async function* inParts(ctx: AppContext, { title, later }: LaterPage): AsyncGenerator<Uint8Array> {
@@ -99,7 +100,10 @@ const explorerOf = (service: Service, operations: readonly Operation[], visitor:
       ctx.res.setMaxListeners(30)
       const response = await route.respond({ segment, querystring: ctx.querystring, origin, caller: ctx.res })
       if (!('later' in response)) return send(ctx, response)
-      if (ctx.method !== 'GET' || !(await isLate(response.later))) return send(ctx, await response.later)
+      const { later, status } = response
+      if (ctx.method !== 'GET' || !(await isLate(later)))
+        return send(ctx, { ...(await later), ...(status && { status }) })
+      if (status) ctx.status = status
       ctx.type = htmlType
       ctx.body = Readable.from(counted(ctx, inParts(ctx, response)))
     },

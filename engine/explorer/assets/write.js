@@ -1,0 +1,47 @@
+/** Sends writes, with the write token or as who has signed in. */
+
+/** The write token: in this variable and nowhere else. */
+let token = ''
+
+export const hasToken = () => token !== ''
+
+export const setToken = (given) => {
+  token = given
+}
+
+/** Not crypto.randomUUID(), which pages without HTTPS do not have. */
+export const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
+
+export const element = (name, properties, ...children) => {
+  const made = Object.assign(document.createElement(name), properties)
+  made.append(...children)
+  return made
+}
+
+/** Sends a request; with the token, unless a session counts. */
+export const send = (path, { method = 'POST', type, tag, key, isSession, body }) => {
+  // Headers take Latin-1; the service reads the bytes of a token as UTF-8.
+  const bytes = String.fromCharCode(...new TextEncoder().encode(token))
+  const headers = {
+    ...(key && { 'Idempotency-Key': key }),
+    ...(type && { 'Content-Type': type }),
+    ...(tag && { 'If-Match': `"${tag}"` }),
+    ...(token && !isSession && { Authorization: `Bearer ${bytes}` }),
+  }
+  return fetch(path, { method, headers, ...(type && { body }) })
+}
+
+const noToken =
+  'Enter the write token: only people who have it may write. The operator of this service knows it (API_TOKEN).'
+const wrongToken = 'This is not the write token of this service. Ask its operator, or paste it again without spaces.'
+const signedOut = 'You are signed out. Sign in again in another tab, and then send this again.'
+
+export const tokenMessages = { noToken, wrongToken, signedOut }
+
+/** Shows a message at the top of the page, which is read aloud. */
+export const notify = (...content) => {
+  document.querySelector('.notice.done')?.remove()
+  const notice = element('p', { className: 'notice done', role: 'status' }, ...content)
+  document.getElementById('main').prepend(notice)
+  return notice
+}
