@@ -1,6 +1,7 @@
 /** The forms that create, change and delete a row. The script sends them to the API, so that there is one way to write. */
 import { rowForbidden } from '../contract/errors.js'
 import { createExample } from '../contract/examples.js'
+import { queryParameters } from '../contract/parameters.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import {
   maxOtherRows,
@@ -89,8 +90,11 @@ export const createPage = (service: ExplorerService, resource: Resource) => {
 
 export const editPage = (service: ExplorerService, resource: Resource) => {
   const { registry, storage } = service
-  const fields = updatableFields(resource)
-  return async ({ segment, origin }: PageRequest): Promise<Page> => {
+  const all = updatableFields(resource)
+  return async ({ segment, origin, querystring }: PageRequest): Promise<Page> => {
+    // A cell of the table edits one field.
+    const one = all.filter(({ name }) => name === queryParameters(querystring).get('field'))
+    const fields = one.length > 0 ? one : all
     const { id, tag, row } = await findRow(storage, resource, segment)
     if (!(await storage.table(resource).allows('update', id))) throw rowForbidden()
     const labels = await readLabels(service, fields, ({ name }) => [row[name]])

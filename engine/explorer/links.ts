@@ -27,6 +27,8 @@ export interface TableView {
   /** The labels of the rows that values of the page refer to. */
   readonly labels: Labels
   readonly wrong?: WrongParameters
+  /** The fields that can be changed in the table. */
+  readonly editable?: readonly string[]
 }
 
 type Parameter = [name: string, value: string]

@@ -33,8 +33,15 @@ const head = ({ registry, resource, query }: TableView, fields: readonly Field[]
   return html`<th scope="col"${direction} class="${kind}" title="${fields[0]?.about}">${joined(titles, ' ')}<code class="raw">${raw}</code></th>`
 }
 
+/** Tells the script that a cell can be edited in place, and which field it has. */
+const editable = ({ editable: names = [] }: TableView, fields: readonly string[]): Part => {
+  const field = fields.find((name) => names.includes(name))
+  return field !== undefined && html` data-field="${field}"`
+}
+
 /** The label of a row with its matches; if there is none, where else the search has matched, because that column may be out of sight. */
-const labelCell = ({ registry, resource }: TableView, row: ShownRow, url: string): Html => {
+const labelCell = (view: TableView, row: ShownRow, url: string): Html => {
+  const { registry, resource } = view
   const isExcerpt = (value: unknown): value is Excerpt => typeof value === 'object' && value !== null
   const parts = labelFields(resource).flatMap((name): Part[] => {
     const value = row[name] ?? null
@@ -48,7 +55,7 @@ const labelCell = ({ registry, resource }: TableView, row: ShownRow, url: string
   const [first] = matches
   const isInLabel = matches.some(({ field }) => labelFields(resource).includes(field.name))
   const where = !isInLabel && first && matchIn(fieldTitle(registry, first.field), first.value)
-  return html`<th scope="row" class="label"><a href="${url}"><bdi>${parts.length > 0 ? joined(parts, ' ') : `#${row['id']}`}</bdi></a>${where}</th>`
+  return html`<th scope="row" class="label"${editable(view, labelFields(resource))}><a href="${url}"><bdi>${parts.length > 0 ? joined(parts, ' ') : `#${row['id']}`}</bdi></a>${where}</th>`
 }
 
 const matchIn = (title: string, { text, ranges, from: skipped }: Excerpt): Html => {
@@ -69,8 +76,10 @@ export const rowsTable = (view: TableView, rows: readonly ShownRow[]): Html => {
   const isCut = digits > width
   const lines = rows.map((row) => {
     const url = rowUrl(resource, String(row['id']))
-    const cells = fields.map((field) => renderCell(field, row[field.name] ?? null, { ...view, url }))
-    return html`<tr><th scope="row" class="id number"><a href="${url}"${isCut && html` title="${String(row['id'])}"`}>${String(row['id'])}</a></th>${hasLabel && labelCell(view, row, url)}${cells}</tr>`
+    const cells = fields.map((field) =>
+      renderCell(field, row[field.name] ?? null, { ...view, url }, editable(view, [field.name])),
+    )
+    return html`<tr data-row="${url}"><th scope="row" class="id number"><a href="${url}"${isCut && html` title="${String(row['id'])}"`}>${String(row['id'])}</a></th>${hasLabel && labelCell(view, row, url)}${cells}</tr>`
   })
   const heads = [
     head(view, idField, 'id number'),

@@ -3,7 +3,7 @@ import { formatNames, formats } from '../contract/formats.js'
 import { listQueryParser } from '../contract/parameters.js'
 import { defaultListQuery, type Position } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
-import { type Resource, searchedFields } from '../descriptor/registry.js'
+import { type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
 import { spreadOverTicks } from '../process/batchPerTick.js'
 import type { Caller } from '../storage/storage.js'
 import { renderCharts } from './charts.js'
@@ -142,6 +142,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
   const parse = listQueryParser(resource)
   const countFilters = createValueCounter(storage, resource, 'filters')
   const countCharts = createValueCounter(storage, resource, 'charts')
+  const editable = writes ? updatableFields(resource).map(({ name }) => name) : []
 
   /** Whether the table has few rows. The rows of an existing table would have to be counted for it. */
   const isSmall = async ({ search, where }: links.TableQuery, total: number): Promise<boolean> => {
@@ -168,7 +169,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
       ...(counted?.filters.counts?.values.get(name) ?? []).map(([value]) => value),
       ...query.where.filter(({ field }) => field === name).flatMap(({ value }) => value),
     ])
-    return { registry, resource, query, labels, wrong }
+    return { registry, resource, query, labels, wrong, editable }
   }
 
   /** The page of a query; what the address means is known before its rows are read. */
@@ -204,7 +205,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     await turn()
     const filters = filterPanel(view, counted?.filters)
     const more = html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`
-    const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}`
+    const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}${editable.length > 0 && html`<p class="note hint" hidden>Double click a cell, or press Enter on it, to edit it</p>`}`
     const body = html`${wrongNotices(wrong)}${ignored.map((message) => html`<p class="notice">${message}</p>`)}
       ${chosenFilters(view)}
       ${rows.length > 0 ? rowsTable(view, rows) : empty(service, resource, query, total)}

@@ -1,4 +1,5 @@
 /** The script of every page. Without it all pages but the forms work. */
+import { editableCells } from './cells.js'
 import { comboboxes } from './combobox.js'
 import { writeForm } from './form.js'
 import { onPage } from './navigate.js'
@@ -50,3 +51,4 @@ onPage((root) => {
 
 onPage(comboboxes)
 onPage(writeForm)
+onPage(editableCells)

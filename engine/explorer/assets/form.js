@@ -213,7 +213,8 @@ export const bindForm = (form, place) => {
   if (!place) guard(() => form.isConnected && formBody() !== untouched)
   form.addEventListener('input', showRequest)
   form.addEventListener('change', showRequest)
-  form.querySelector('input:not([hidden]), select, textarea')?.focus({ preventScroll: true })
+  const first = form.querySelector('input:not([hidden]), select, textarea')
+  first?.focus({ preventScroll: true })
 
   const sendForm = (body, key) => {
     const [path, type, tag, isKeyless] = ['path', 'type', 'tag', 'keyless'].map((name) =>

@@ -163,6 +163,23 @@ export const load = async (url, options = {}) => {
   }
 }
 
+/** How long a link in a cell that can be edited waits for a second click, in milliseconds. */
+const doubleClickMs = 250
+
+export const cancelLoad = () => current?.abort()
+
+/** Takes a part of the page from the service again. Resolves with the new element, if it is there still. */
+export const refresh = async (selector) => {
+  const response = await fetch(location.href, { headers: { Accept: 'text/html' } })
+  const next = new DOMParser().parseFromString(await response.text(), 'text/html')
+  const [old, fresh] = [document, next].map((one) => one.querySelector(selector))
+  await released
+  if (!old || !fresh) return undefined
+  old.replaceWith(fresh)
+  for (const listener of listeners) listener(fresh)
+  return fresh
+}
+
 const isOurs = ({ origin, pathname }) => origin === location.origin && /^\/(explore(\/.*)?)?$/.test(pathname)
 
 /**
@@ -185,7 +202,10 @@ document.addEventListener('click', (event) => {
   if (!isOurs(url) || link.hasAttribute('download') || link.target) return
   if (url.hash && url.pathname === location.pathname && url.search === location.search) return
   event.preventDefault()
-  if (mayLeave()) load(url.href)
+  // The second click of two edits the cell.
+  const isCell = event.detail === 1 && link.closest('[data-field]')
+  const notBefore = isCell ? new Promise((resolve) => setTimeout(resolve, doubleClickMs)) : undefined
+  if (mayLeave()) load(url.href, { notBefore })
 })
 
 document.addEventListener('submit', (event) => {

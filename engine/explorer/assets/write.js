@@ -45,3 +45,15 @@ export const notify = (...content) => {
   document.getElementById('main').prepend(notice)
   return notice
 }
+
+/** Shows a message over the page for a while; what is on the page does not move. */
+export const toast = (...content) => {
+  document.querySelector('.toast')?.remove()
+  const shown = element('div', { className: 'toast', role: 'status' }, element('span', {}, ...content))
+  const close = element('button', { type: 'button', ariaLabel: 'Close', textContent: '×' })
+  close.addEventListener('click', () => shown.remove())
+  shown.append(close)
+  document.body.append(shown)
+  setTimeout(() => shown.remove(), 60_000)
+  return shown
+}
