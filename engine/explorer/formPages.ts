@@ -42,9 +42,9 @@ const kinds = {
   delete: { verb: 'Delete', method: 'DELETE', type: undefined },
 }
 
-const disabled = html`<p class="notice">Writes are disabled: this service has no write token. Its operator can set API_TOKEN.</p>`
+export const disabled = html`<p class="notice">Writes are disabled: this service has no write token. Its operator can set API_TOKEN.</p>`
 
-const tokenControl = html`<div class="control token"><label for="token">Write token <span class="required">required</span></label><input id="token" type="password" autocomplete="off" aria-describedby="help-write-token issue-write-token"><p class="help" id="help-write-token">Kept in memory until you leave or reload this page; never stored.</p><p class="issue" id="issue-write-token"></p></div>`
+export const tokenControl = html`<div class="control token"><label for="token">Write token <span class="required">required</span></label><input id="token" type="password" autocomplete="off" aria-describedby="help-write-token issue-write-token"><p class="help" id="help-write-token">Kept in memory until you leave or reload this page; never stored.</p><p class="issue" id="issue-write-token"></p></div>`
 
 const formPage = (service: ExplorerService, resource: Resource, form: Form): Page => {
   const { kind, existing, body } = form
@@ -112,30 +112,34 @@ export const editPage = (service: ExplorerService, resource: Resource) => {
   }
 }
 
-const effects: Readonly<Record<Referencing['onDelete'], string>> = {
-  restrict: 'It cannot be deleted while these refer to it, or to what would be deleted with it:',
-  cascade: 'These are deleted too:',
-  'set null': 'These stay, and refer to nothing afterwards:',
+const effects: Readonly<Record<Referencing['onDelete'], readonly [one: string, many: string]>> = {
+  restrict: [
+    'It cannot be deleted while these refer to it, or to what would be deleted with it:',
+    'They cannot be deleted while these refer to one of them, or to what would be deleted with them:',
+  ],
+  cascade: ['These are deleted too:', 'These are deleted too:'],
+  'set null': ['These stay, and refer to nothing afterwards:', 'These stay, and refer to nothing afterwards:'],
 }
 
-const deleteEffects = (
+/** What a delete of a row does to others; without an id, that of several rows. */
+export const deleteEffects = (
   registry: Registry,
   resource: Resource,
-  id: RowId,
+  id: RowId | undefined,
   referencing: readonly Referencing[],
 ): Html[] =>
-  Object.entries(effects).flatMap(([onDelete, effect]) => {
-    const concerned = referencing.filter((one) => one.onDelete === onDelete)
+  Object.entries(effects).flatMap(([onDelete, [one, many]]) => {
+    const concerned = referencing.filter((found) => found.onDelete === onDelete)
     if (concerned.length === 0) return []
     const items = concerned.map(({ resource: path, field: name, count }) => {
       const referrer = registry.find((one) => one.path === path) as Resource
       const field = referrer.fields.find((one) => one.name === name)
-      const isDirect = field?.filter && field.references === resource.path
+      const isDirect = id !== undefined && field?.filter && field.references === resource.path
       const url = isDirect ? tableUrl(referrer, withFilter(defaultListQuery, name, id)) : undefined
       return referrerItem(referrer, field ? fieldTitle(registry, field) : name, count, url)
     })
     return [
-      html`<section class="referrers ${onDelete === 'restrict' && 'error'}"><p>${effect}</p><ul class="plain-list">${items}</ul></section>`,
+      html`<section class="referrers ${onDelete === 'restrict' && 'error'}"><p>${id === undefined ? many : one}</p><ul class="plain-list">${items}</ul></section>`,
     ]
   })
 

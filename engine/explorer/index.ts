@@ -11,6 +11,7 @@ import { homePage } from './home.js'
 import type { Html } from './html.js'
 import * as layout from './layout.js'
 import { explorePath, homePath, pageUrl, rowFolder } from './links.js'
+import { deleteManyPage, editManyPage } from './manyPages.js'
 import { rowPage } from './rowPage.js'
 import { tablePage } from './tablePage.js'
 
@@ -54,6 +55,8 @@ export const createExplorer = (service: layout.ExplorerService) => {
     const item = [...rowFolder(resource), ':item']
     const edit = route('exploreEdit', editPage(service, resource), ...item, 'edit')
     const remove = route('exploreDelete', deletePage(service, resource), ...item, 'delete')
+    const editMany = route('exploreEditMany', editManyPage(service, resource), 'edit-many')
+    const deleteMany = route('exploreDeleteMany', deleteManyPage(service, resource), 'delete-many')
     return [
       route('exploreTable', table),
       route('exploreFilters', filters, 'filters'),
@@ -61,9 +64,9 @@ export const createExplorer = (service: layout.ExplorerService) => {
       route('exploreChoices', rowOptions(storage, resource), 'choices'),
       route('exploreValues', valueOptions(storage, resource), 'values'),
       ...downloads,
+      ...(updatableFields(resource).length > 0 ? [editMany, edit] : []),
+      ...(resource.delete ? [deleteMany, remove] : []),
       route('exploreRow', rowPage(service, resource), ...item),
-      ...(updatableFields(resource).length > 0 ? [edit] : []),
-      ...(resource.delete ? [remove] : []),
     ]
   }
   const routes: Route[] = [

@@ -11,6 +11,8 @@ export const homePath = '/'
 export const explorePath = '/explore'
 export const signInPath = '/explore/sign-in'
 export const signOutPath = '/explore/sign-out'
+/** No resource has this path. */
+export const batchPath = '/explore/batch'
 
 /** The query of a table page: a list, and the columns that are shown, by default all. */
 export interface TableQuery extends ListQuery {
@@ -29,6 +31,8 @@ export interface TableView {
   readonly wrong?: WrongParameters
   /** The fields that can be changed in the table. */
   readonly editable?: readonly string[]
+  /** Whether rows can be selected, to change or delete many. */
+  readonly isSelectable?: boolean
 }
 
 type Parameter = [name: string, value: string]
@@ -49,7 +53,7 @@ const queryPairs = ({ search, where, order, page }: ListQuery): Parameter[] => {
 }
 
 /** A parameter of pages that the API does not have; a field of the same name can be a filter. */
-const ownParameter = (resource: Resource, name: string): string =>
+export const ownParameter = (resource: Resource, name: string): string =>
   filterFields(resource).some((field) => field.name === name) ? `explorer-${name}` : name
 
 export const pageParameter = (resource: Resource): string => ownParameter(resource, 'page')

@@ -1,6 +1,6 @@
 /** The rows of a page as a table: the id and the label stay in sight, and the columns that were chosen follow. */
 import type { Field, Resource } from '../descriptor/registry.js'
-import { type Excerpt, marked } from './excerpt.js'
+import { cut, type Excerpt, marked } from './excerpt.js'
 import { isNumeric } from './format.js'
 import { type Html, html, joined, type Part } from './html.js'
 import { columnsParameter, fromStart, pageUrl, rowUrl, type TableView, tableUrl } from './links.js'
@@ -17,7 +17,7 @@ const pickLabels = (resource: Resource): Field[] =>
   labelFields(resource).flatMap((name) => resource.fields.find((field) => field.name === name) ?? [])
 
 /** The names of a column's fields; where rows can be ordered by one, a link that does so or turns the order around. */
-const head = ({ registry, resource, query }: TableView, fields: readonly Field[], kind = ''): Html => {
+const head = ({ registry, resource, query }: TableView, fields: readonly Field[], kind = '', before?: Part): Html => {
   const { order } = query
   const titles = fields.map((field) => {
     const { name } = field
@@ -30,7 +30,7 @@ const head = ({ registry, resource, query }: TableView, fields: readonly Field[]
   const isOrder = fields.some(({ name }) => name === order.field)
   const direction = isOrder && html` aria-sort="${order.descending ? 'descending' : 'ascending'}"`
   const raw = fields.map(({ name }) => name).join(' ')
-  return html`<th scope="col"${direction} class="${kind}" title="${fields[0]?.about}">${joined(titles, ' ')}<code class="raw">${raw}</code></th>`
+  return html`<th scope="col"${direction} class="${kind}" title="${fields[0]?.about}">${before}${joined(titles, ' ')}<code class="raw">${raw}</code></th>`
 }
 
 /** Tells the script that a cell can be edited in place, and which field it has. */
@@ -58,6 +58,15 @@ const labelCell = (view: TableView, row: ShownRow, url: string): Html => {
   return html`<th scope="row" class="label"${editable(view, labelFields(resource))}><a href="${url}"><bdi>${parts.length > 0 ? joined(parts, ' ') : `#${row['id']}`}</bdi></a>${where}</th>`
 }
 
+/** The label of a row as a text. */
+const labelText = (resource: Resource, row: ShownRow): string => {
+  const parts = labelFields(resource).map((name) => {
+    const value = row[name] ?? ''
+    return typeof value === 'object' ? (value as Excerpt).text : String(value)
+  })
+  return cut(parts.join(' ').trim(), 0, 60) || `#${row['id']}`
+}
+
 const matchIn = (title: string, { text, ranges, from: skipped }: Excerpt): Html => {
   const from = Math.max(0, (ranges[0]?.[0] ?? 0) - 8)
   return html`<small class="match">${title}: <bdi>${from + skipped > 0 && '…'}${marked(text, ranges, from, 60)}</bdi></small>`
@@ -74,19 +83,24 @@ export const rowsTable = (view: TableView, rows: readonly ShownRow[]): Html => {
   const digits = Math.max(...rows.map((row) => String(row['id']).length))
   const width = idWidths.find((most) => digits <= most) ?? 16
   const isCut = digits > width
+  const isSelectable = view.isSelectable === true
+  const box = (name: string, attributes: Part) =>
+    isSelectable && html`<input type="checkbox" aria-label="${name}"${attributes}>`
   const lines = rows.map((row) => {
+    const id = String(row['id'])
+    const select = box(`Select ${labelText(resource, row)}`, html` form="chosen" name="id" value="${id}"`)
     const url = rowUrl(resource, String(row['id']))
     const cells = fields.map((field) =>
       renderCell(field, row[field.name] ?? null, { ...view, url }, editable(view, [field.name])),
     )
-    return html`<tr data-row="${url}"><th scope="row" class="id number"><a href="${url}"${isCut && html` title="${String(row['id'])}"`}>${String(row['id'])}</a></th>${hasLabel && labelCell(view, row, url)}${cells}</tr>`
+    return html`<tr data-row="${url}"><th scope="row" class="id number">${select}<a href="${url}"${isCut && html` title="${String(row['id'])}"`}>${String(row['id'])}</a></th>${hasLabel && labelCell(view, row, url)}${cells}</tr>`
   })
   const heads = [
-    head(view, idField, 'id number'),
+    head(view, idField, 'id number', box('Select all rows of this page', html` class="all-rows" hidden`)),
     hasLabel && head(view, pickLabels(resource), 'label'),
     ...fields.map((field) => head(view, [field], isNumeric(field) && !field.redacted ? 'number' : '')),
   ]
-  return html`<div class="frame"><div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table class="ids-${width}"><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody></table></div></div>`
+  return html`<div class="frame"><div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table class="ids-${width} ${isSelectable && 'selectable'}"><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody></table></div></div>`
 }
 
 export const columnChooser = ({ registry, resource, query }: TableView, hidden: readonly Html[]): Html | undefined => {

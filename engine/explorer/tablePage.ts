@@ -14,6 +14,7 @@ import { grouped, readable } from './format.js'
 import { type Html, html } from './html.js'
 import * as layout from './layout.js'
 import * as links from './links.js'
+import { selectionForm } from './manyPages.js'
 import { fieldTitle, readLabels, referencedResource } from './names.js'
 import { countRows, eachRow } from './rows.js'
 import { columnChooser, rowsTable } from './rowsTable.js'
@@ -142,6 +143,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
   const parse = listQueryParser(resource)
   const countFilters = createValueCounter(storage, resource, 'filters')
   const countCharts = createValueCounter(storage, resource, 'charts')
+  const isSelectable = writes && (updatableFields(resource).length > 0 || resource.delete === true)
   const editable = writes ? updatableFields(resource).map(({ name }) => name) : []
 
   /** Whether the table has few rows. The rows of an existing table would have to be counted for it. */
@@ -169,7 +171,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
       ...(counted?.filters.counts?.values.get(name) ?? []).map(([value]) => value),
       ...query.where.filter(({ field }) => field === name).flatMap(({ value }) => value),
     ])
-    return { registry, resource, query, labels, wrong, editable }
+    return { registry, resource, query, labels, wrong, editable, isSelectable }
   }
 
   /** The page of a query; what the address means is known before its rows are read. */
@@ -207,7 +209,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const more = html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`
     const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}${editable.length > 0 && html`<p class="note hint" hidden>Double click a cell, or press Enter on it, to edit it</p>`}`
     const body = html`${wrongNotices(wrong)}${ignored.map((message) => html`<p class="notice">${message}</p>`)}
-      ${chosenFilters(view)}
+      ${chosenFilters(view)}${isSelectable && rows.length > 0 && selectionForm(resource, query, total)}
       ${rows.length > 0 ? rowsTable(view, rows) : empty(service, resource, query, total)}
       ${pager(resource, query, total, page.next)}
       ${layout.readPanel(service, ['list', resource], origin, links.apiListUrl(resource, query), more)}`

@@ -81,7 +81,7 @@ export const batchRunner =
     throw new Unavailable('rows that a batch changes are changed too often')
   }
 
-export const batch = (service: Service, { writers }: BatchOperation): Handler => {
+export const batch = (service: Service, { writers }: Pick<BatchOperation, 'writers'>): Handler => {
   const { storage, registry, callers } = service
   const run = batchRunner(service, writers)
   const managed = registry.find(({ existing }) => !existing)

@@ -3,15 +3,16 @@ import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { hasAccess } from '../contract/accessDocuments.js'
 import * as errors from '../contract/errors.js'
-import type { Operation, ResourceOperation } from '../contract/operations.js'
+import { batchWriters, deriveOperations, type Operation, type ResourceOperation } from '../contract/operations.js'
 import { bodyLimit } from '../contract/rowBody.js'
 import { type Identity, nobody } from '../descriptor/access.js'
 import type { Asset } from '../explorer/assets.js'
 import { createExplorer, type PageResponse, type Route } from '../explorer/index.js'
 import type { LaterPage, Page } from '../explorer/layout.js'
-import { pageUrl, rowFolder, signInPath, signOutPath } from '../explorer/links.js'
+import { batchPath, pageUrl, rowFolder, signInPath, signOutPath } from '../explorer/links.js'
 import { localPath, signInPage } from '../explorer/signIn.js'
 import { seenBy } from '../explorer/visitor.js'
+import { batch } from './batch.js'
 import { readText } from './body.js'
 import { permitFor } from './callers.js'
 import { pageHeaders } from './commonHeaders.js'
@@ -231,6 +232,23 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
     }
     add('exploreWrite', path, handler, operation.route.method)
   }
+  // Whether or not the API has one: many rows are changed all or none.
+  const makeBatch = batch(service, {
+    writers: batchWriters(service.registry, deriveOperations(service.registry)),
+  })
+  add(
+    'exploreBatch',
+    batchPath,
+    async (ctx) => {
+      delete ctx.state.errorHtml
+      ctx.state.isPrivate = true
+      // A token in a header is sent on purpose; a cookie is not.
+      if (ctx.state.session && !isSameOrigin(ctx)) throw errors.forbidden()
+      await makeBatch(ctx)
+      setPrivate(ctx)
+    },
+    'post',
+  )
   for (const file of assets) add('exploreAsset', file.path, assetHandler(file, immutable))
   add('exploreAsset', favicon.path, assetHandler(favicon))
   return prepare

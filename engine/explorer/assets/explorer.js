@@ -3,6 +3,7 @@ import { editableCells } from './cells.js'
 import { comboboxes } from './combobox.js'
 import { writeForm } from './form.js'
 import { onPage } from './navigate.js'
+import { selection } from './select.js'
 
 /** Behind a proxy, only the browser knows the address that it used. */
 const fixOrigin = (text) => text.replace(/'https?:\/\/[^/']+/, `'${location.origin}`)
@@ -52,3 +53,4 @@ onPage((root) => {
 onPage(comboboxes)
 onPage(writeForm)
 onPage(editableCells)
+onPage(selection)

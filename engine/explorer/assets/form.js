@@ -87,7 +87,9 @@ const isComplete = (form, inputs) => {
 }
 
 /** A message of the API in the words of the form: with the titles of its fields, and an example instead of an expression. */
-const inFormWords = (inputs, { type, loc, msg }) => {
+const inFormWords = (inputs, { row, ...issue }) => `${row === undefined ? '' : `${row}: `}${issueWords(inputs, issue)}`
+
+const issueWords = (inputs, { type, loc, msg }) => {
   const own = inputs.find(({ name }) => name === loc.at(-1))
   const like = own?.dataset.like
   if (type === 'string_pattern_mismatch' && like)
@@ -170,10 +172,38 @@ const merge = async (form, url, read) => {
   return showMessage(form, message).focus()
 }
 
+/** The row of a batch that an error is about. */
+const rowName = (rows, error) => rows[error?.details?.operation]?.[2] ?? 'a row'
+
+/** An error of a batch says which row it is about. */
+const withRow = (rows, error) => {
+  if (!rows || !error) return error
+  const name = rowName(rows, error)
+  const issues = error.details?.issues?.map((issue) => ({ ...issue, row: name }))
+  return { ...error, message: `${name}: ${error.message}`, details: { ...error.details, ...(issues && { issues }) } }
+}
+
+/** Loads the page again, with the rows as they are now. */
+const askAgain = async (message) => {
+  if (!(await load(location.href, { history: 'none' }))) return
+  const now = document.querySelector('form[data-path]')
+  if (now) showMessage(now, message).focus()
+}
+
 const finish = async (url, message, again) => {
   guard(() => false)
   if (!(await load(url, { history: 'replace' }))) return
   notify(message, ...(again ? [' ', element('a', { href: again, textContent: 'Create another' })] : []))
+}
+
+/** One operation for each of many rows, with the tag that it had on this page. */
+const batchBody = (form, method, rows, body) => {
+  const operations = rows.map(([id, tag]) => {
+    const path = `${form.getAttribute('data-resource')}${encodeURIComponent(id)}`
+    const head = JSON.stringify({ method, path, ifMatch: `"${tag}"` })
+    return method === 'PATCH' ? `${head.slice(0, -1)},"body":${body}}` : head
+  })
+  return `{"operations":[${operations.join(',')}]}`
 }
 
 /** Binds a form of a row. `place` says where it is if it is no page of its own: its address, and what follows when it was sent. */
@@ -182,10 +212,12 @@ export const bindForm = (form, place) => {
   const method = form.getAttribute('data-method')
   const button = form.querySelector('.primary')
   const tokenBox = form.querySelector('.token')
+  /** Of a form for many rows: the id, the tag and the label of each. */
+  const rows = JSON.parse(form.getAttribute('data-rows') ?? 'null')
   const code = place ? undefined : document.querySelector('.request code')
   /** What the row has, of a new one nothing: a new row gets a box that is not checked too. */
   const contentRead = (input) =>
-    method === 'PATCH' ? readContent(input) : { text: input.type === 'checkbox' ? null : '' }
+    method === 'PATCH' && !rows ? readContent(input) : { text: input.type === 'checkbox' || rows ? null : '' }
   const read = new Map(inputs.map((input) => [input, contentRead(input)]))
   /** The fields that were changed; those of a new row that are left empty get their defaults. */
   const formBody = () => {
@@ -220,7 +252,8 @@ export const bindForm = (form, place) => {
     const [path, type, tag, isKeyless] = ['path', 'type', 'tag', 'keyless'].map((name) =>
       form.getAttribute(`data-${name}`),
     )
-    return send(path, { method, type, tag, key: isKeyless ? '' : key, isSession: !tokenBox, body })
+    const [sent, verb] = rows ? [batchBody(form, method, rows, body), 'POST'] : [body, method]
+    return send(path, { method: verb, type, tag, key: isKeyless ? '' : key, isSession: !tokenBox, body: sent })
   }
 
   form.addEventListener('submit', async (event) => {
@@ -244,12 +277,13 @@ export const bindForm = (form, place) => {
         else if (response.ok) {
           const page = `${form.getAttribute('data-done')}${method === 'POST' ? encodeURIComponent(result.id) : ''}`
           await finish(page, form.getAttribute('data-message'), method === 'POST' && location.href)
-        } else if (status !== 412) showError(form, inputs, method, status, result.error)
+        } else if (status !== 412) showError(form, inputs, method, status, withRow(rows, result.error))
+        else if (rows)
+          await askAgain(
+            `Somebody else has changed ${rowName(rows, result.error)} meanwhile; nothing was ${done[method]}.`,
+          )
         else if (method === 'PATCH') await merge(form, place?.url ?? location.href, read)
-        else if (await load(location.href, { history: 'none' })) {
-          const now = document.querySelector('form[data-path]')
-          if (now) showMessage(now, `${changedMeanwhile} Delete it again if you still want to.`).focus()
-        }
+        else await askAgain(`${changedMeanwhile} Delete it again if you still want to.`)
       } catch {
         unsettled = { key, body }
         const doubt = `The service did not answer; the row may or may not have been ${done[method]}.`

@@ -187,8 +187,8 @@ const isOurs = ({ origin, pathname }) => origin === location.origin && /^\/(expl
  * Not form.action: an input hides the property of its form that has the same name, and inputs are named after fields.
  * Only names with a capital, which no field has, are safe.
  */
-const formAddress = (form) => {
-  const url = new URL(form.getAttribute('action'), location.href)
+const formAddress = (form, button) => {
+  const url = new URL(button?.getAttribute('formaction') ?? form.getAttribute('action'), location.href)
   const sent = [...new FormData(form)].filter(([, value]) => String(value).trim() !== '')
   url.search = new URLSearchParams(sent).toString()
   return url.href
@@ -214,7 +214,7 @@ document.addEventListener('submit', (event) => {
   if (!isLive && !form.hasAttribute('data-navigate')) return
   event.preventDefault()
   const isSearch = isLive && document.activeElement?.id === 'q'
-  load(formAddress(form), { live: isSearch, focus: !isSearch })
+  load(formAddress(form, event.submitter), { live: isSearch, focus: !isSearch })
 })
 
 /** How long a pause in typing starts a search, in milliseconds. */
@@ -224,6 +224,10 @@ document.addEventListener('input', ({ target: { id, form } }) => {
   if (id !== 'q' || !form?.hasAttribute('data-live')) return
   clearTimeout(timer)
   timer = setTimeout(() => load(formAddress(form), { history: 'replace', live: true }), pause)
+})
+
+document.addEventListener('change', ({ target }) => {
+  if (target.hasAttribute?.('data-submit')) target.form.requestSubmit()
 })
 
 document.addEventListener('keydown', (event) => {
