@@ -128,7 +128,7 @@ const renderInput = (registry: Registry, resource: Resource, field: Field, edite
   const value = text !== '' && html` value="${text}"`
   const json = forms[input] ?? 'string'
   const like = likeValue(resource, field)
-  const common = html`id="field-${name}" name="${name}" data-json="${json}"${like !== undefined && html` data-like="${like}"`} autocomplete="off" aria-describedby="help-${name} issue-${name}"${isNeeded(field, edited) && html` aria-required="true"`}`
+  const common = html`id="field-${name}" name="${name}" data-json="${json}"${like !== undefined && html` data-like="${like}"`}${field.next && html` data-steps="${JSON.stringify(field.next)}"`}${redacted && html` data-redacted`} autocomplete="off" aria-describedby="help-${name} issue-${name}"${isNeeded(field, edited) && html` aria-required="true"`}`
   if (target) return referenceInput(target, common, text, edited)
   const isBox = input === 'checkbox' && field.required
   const values = possibleValues(field, stored) ?? oneOf ?? (input === 'checkbox' ? [true, false] : undefined)

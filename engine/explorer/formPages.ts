@@ -16,7 +16,7 @@ import { withFilter } from './filters.js'
 import { controlGroups } from './formGroups.js'
 import { type Html, html, type Part } from './html.js'
 import { type ExplorerService, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
-import { apiUrl, pageUrl, rowUrl, tableUrl } from './links.js'
+import { apiUrl, batchPath, pageUrl, rowUrl, tableUrl } from './links.js'
 import { fieldTitle, readLabels, rowLabel } from './names.js'
 import { referrerItem } from './rowPage.js'
 import { findRow } from './rows.js'
@@ -51,14 +51,16 @@ const formPage = (service: ExplorerService, resource: Resource, form: Form): Pag
   const { verb, method, type } = kinds[kind]
   const url = existing ? apiUrl(resource, existing.id) : apiUrl(resource)
   const isSignedIn = service.visitor !== undefined
-  // Only there a session counts.
-  const target = !isSignedIn ? url : existing ? rowUrl(resource, existing.id) : pageUrl(resource)
+  // Only there a session counts; a delete that was made there can be taken back.
+  const own = existing ? rowUrl(resource, existing.id) : pageUrl(resource)
+  const target = kind === 'delete' ? batchPath : isSignedIn ? own : url
+  const rows = kind === 'delete' && existing && JSON.stringify([[existing.id, existing.tag, existing.label]])
   const cancel = existing ? rowUrl(resource, existing.id) : pageUrl(resource)
   const header = (line: string) => ` -H ${shellWord(line)}`
   const head = `curl${kind === 'create' ? '' : ` -X ${method}`} ${shellWord(`${form.origin}${url}`)}${header('Authorization: Bearer TOKEN')}${type ? header(`Content-Type: ${type}`) : ''}${existing ? header(`If-Match: "${existing.tag}"`) : ''}`
   const curl = body === undefined ? head : `${head} -d ${shellWord(body)}`
   const source = html`<noscript><p class="notice">This form needs JavaScript. Without it, send the request on this page, with the write token in place of TOKEN.</p></noscript>
-    <form id="${kind}" data-method="${method}" data-path="${target}" data-type="${type}" data-tag="${existing?.tag}" data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${body === undefined ? '' : `${head} -d `}" novalidate hidden>
+    <form id="${kind}" data-method="${method}" data-path="${target}" data-type="${type ?? 'application/json'}" data-tag="${existing?.tag}"${rows && html` data-rows="${rows}" data-resource="/v1/${resource.path}/"`} data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${body === undefined ? '' : `${head} -d `}" novalidate hidden>
     <div id="error" class="form-error notice error" role="alert" tabindex="-1" hidden></div>
     ${form.controls}${!isSignedIn && tokenControl}
     <p class="actions"><button class="primary ${kind === 'delete' && 'danger'}">${form.button}</button> <a class="button" href="${cancel}">Cancel</a></p></form>`
@@ -161,7 +163,7 @@ export const deletePage =
     return formPage(service, resource, {
       kind: 'delete',
       origin,
-      lead: `${resource.name} #${id}${isPrevented ? '' : '. This cannot be undone.'}`,
+      lead: `${resource.name} #${id}`,
       existing: { id, tag, label: rowLabel(resource, row) },
       controls: shown,
       button: `Delete ${resource.name.toLowerCase()}`,

@@ -11,8 +11,9 @@ export const homePath = '/'
 export const explorePath = '/explore'
 export const signInPath = '/explore/sign-in'
 export const signOutPath = '/explore/sign-out'
-/** No resource has this path. */
+/** No resource has the path `batch`. */
 export const batchPath = '/explore/batch'
+export const restorePath = '/explore/batch/undo'
 
 /** The query of a table page: a list, and the columns that are shown, by default all. */
 export interface TableQuery extends ListQuery {

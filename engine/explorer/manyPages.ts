@@ -2,6 +2,7 @@
 import { maxOperations } from '../contract/batchBody.js'
 import { listQueryParser, queryParameters } from '../contract/parameters.js'
 import { parseId } from '../descriptor/ids.js'
+import { JsonText } from '../descriptor/jsonText.js'
 import { type Field, type Resource, type RowId, type RowValues, updatableFields } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
 import type { Referencing } from '../storage/write.js'
@@ -92,6 +93,8 @@ interface Many {
   readonly verb: 'Delete' | 'Edit'
   readonly selection: Selection
   readonly rows: readonly Chosen[]
+  /** The field that is changed. */
+  readonly field?: Field
   /** Stands before the form. */
   readonly head?: Part
   readonly content: Part
@@ -108,11 +111,24 @@ const nameList = (resource: Resource, rows: readonly Chosen[]): Html => {
   return html`<ul class="chosen-rows plain-list">${names}${more > 0 && html`<li>and ${grouped(more)} more</li>`}</ul>`
 }
 
+/** The JSON of the value that a row had, which the script writes again to undo the change. */
+const oldValue = (row: RowValues, { name }: Field): string => {
+  const value = row[name] ?? null
+  return value instanceof JsonText ? value.text : JSON.stringify(value)
+}
+
 const manyPage = (service: ExplorerService, resource: Resource, many: Many): Page => {
   const { verb, selection, rows, content } = many
   const back = tableUrl(resource, selection.query)
   const title = `${verb} ${noun(resource, selection.total)}`
-  const chosen = JSON.stringify(rows.map(({ id, tag, row }) => [id, tag, rowLabel(resource, row)]))
+  const chosen = JSON.stringify(
+    rows.map(({ id, tag, row }) => [
+      id,
+      tag,
+      rowLabel(resource, row),
+      ...(many.field ? [oldValue(row, many.field)] : []),
+    ]),
+  )
   const isSignedIn = service.visitor !== undefined
   const form = html`<noscript><p class="notice">This form needs JavaScript.</p></noscript>
     <form data-method="${verb === 'Delete' ? 'DELETE' : 'PATCH'}" data-path="${batchPath}" data-type="application/json" data-rows="${chosen}" data-resource="/v1/${resource.path}/" data-keyless="${resource.existing && 'true'}" data-done="${back}" data-message="${many.done}" data-curl="" novalidate hidden>
@@ -217,6 +233,7 @@ export const editManyPage =
       verb: 'Edit',
       selection,
       rows,
+      field,
       head: fieldChooser(service, resource, field, sent),
       content: control(registry, resource, field, { row: { [field.name]: value }, labels }),
       button: `Set ${fieldTitle(registry, field)} of ${count} ${rows.length === 1 ? 'row' : 'rows'}`,

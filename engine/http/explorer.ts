@@ -9,7 +9,7 @@ import { type Identity, nobody } from '../descriptor/access.js'
 import type { Asset } from '../explorer/assets.js'
 import { createExplorer, type PageResponse, type Route } from '../explorer/index.js'
 import type { LaterPage, Page } from '../explorer/layout.js'
-import { batchPath, pageUrl, rowFolder, signInPath, signOutPath } from '../explorer/links.js'
+import { batchPath, pageUrl, restorePath, rowFolder, signInPath, signOutPath } from '../explorer/links.js'
 import { localPath, signInPage } from '../explorer/signIn.js'
 import { seenBy } from '../explorer/visitor.js'
 import { batch } from './batch.js'
@@ -21,6 +21,7 @@ import { sendRows } from './download.js'
 import { createHandler, type Handler, type Service } from './handlers.js'
 import type { AppContext } from './requestLog.js'
 import { createSessions, isSameOrigin } from './sessions.js'
+import { undoer } from './undo.js'
 
 const explorerHeaders = {
   ...pageHeaders("img-src 'self'", "form-action 'self'"),
@@ -232,23 +233,21 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
     }
     add('exploreWrite', path, handler, operation.route.method)
   }
-  // Whether or not the API has one: many rows are changed all or none.
-  const makeBatch = batch(service, {
-    writers: batchWriters(service.registry, deriveOperations(service.registry)),
-  })
-  add(
-    'exploreBatch',
-    batchPath,
-    async (ctx) => {
+  const undo = undoer(service)
+  const writers = batchWriters(service.registry, deriveOperations(service.registry))
+  // Whether or not the API has a batch: many rows are changed all or none.
+  const tools = { [batchPath]: batch(service, { writers }, undo), [restorePath]: undo.restore }
+  for (const [path, handle] of Object.entries(tools)) {
+    const handler: Handler = async (ctx) => {
       delete ctx.state.errorHtml
       ctx.state.isPrivate = true
       // A token in a header is sent on purpose; a cookie is not.
       if (ctx.state.session && !isSameOrigin(ctx)) throw errors.forbidden()
-      await makeBatch(ctx)
+      await handle(ctx)
       setPrivate(ctx)
-    },
-    'post',
-  )
+    }
+    add('exploreBatch', path, handler, 'post')
+  }
   for (const file of assets) add('exploreAsset', file.path, assetHandler(file, immutable))
   add('exploreAsset', favicon.path, assetHandler(favicon))
   return prepare

@@ -1,8 +1,8 @@
 /** Edits a cell of a table in place: its control, with the issues of its field and what somebody else has changed. */
 import { comboboxes } from './combobox.js'
 import { bindForm, fetchForm } from './form.js'
-import { cancelLoad, guard, refresh } from './navigate.js'
-import { toast } from './write.js'
+import { cancelLoad, fetchAgain, guard } from './navigate.js'
+import { offerUndo, toast } from './write.js'
 
 const cellsIn = (row) => [...row.querySelectorAll('[data-field]')]
 
@@ -19,6 +19,20 @@ const selectorOf = (cell) => {
 }
 
 const unsaved = new Set()
+
+/** Shows a row as it is now, apart from cells that are being edited. Resolves with whether it is still among the rows. */
+const refreshRow = async (selector) => {
+  const page = await fetchAgain().catch(() => undefined)
+  const [old, fresh] = [document, page].map((one) => one?.querySelector(selector))
+  if (!old || !fresh) return false
+  for (const [n, cell] of [...fresh.cells].entries()) {
+    const before = old.cells[n]
+    if (!before || before.ariaBusy || before.classList.contains('editing') || before.classList.contains('id')) continue
+    if (cell.dataset.field) cell.tabIndex = before.tabIndex
+    before.replaceWith(cell)
+  }
+  return true
+}
 
 /** Puts the control of a cell in its place. */
 const editCell = async (cell) => {
@@ -42,13 +56,16 @@ const editCell = async (cell) => {
   comboboxes(form)
   bindForm(form, {
     url,
-    async finish() {
-      unsaved.delete(form)
+    async finish(_, undo) {
       leave()
-      const fresh = await refresh(row).catch(() => undefined)
-      const now = fresh && document.querySelector(own)
-      if (now) focusCell(now)
-      toast(fresh ? 'Saved.' : 'Saved. The row is no longer among those that you see.')
+      const show = async () => {
+        const isFocused = document.activeElement === document.querySelector(own)
+        const isThere = await refreshRow(row)
+        if (isThere && isFocused) focusCell(document.querySelector(own))
+        return isThere
+      }
+      const notice = toast((await show()) ? 'Saved.' : 'Saved. The row is no longer among those that you see.')
+      if (undo) offerUndo(notice.firstChild, undo, show)
     },
   })
   form.querySelector('select, input, textarea')?.select?.()

@@ -1,23 +1,32 @@
 /** Sends the form of a row to the API, and shows each issue at its field and what somebody else has changed meanwhile. */
 import { pickedElement, settle } from './combobox.js'
 import { guard, load } from './navigate.js'
-import { element, hasToken, newKey, notify, send, setToken, tokenMessages } from './write.js'
+import { batchBody, element, hasToken, newKey, notify, offerUndo, send, setToken, tokenMessages } from './write.js'
 
 const done = { POST: 'created', PATCH: 'saved', DELETE: 'deleted' }
 
 const literal = /^(true|false|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/
 
 /** Numbers are sent as typed, so that no digit is lost, and times in UTC; the API refuses what is neither. */
-export const inputJson = (input) => {
-  const { type, checked, validity, dataset } = input
-  const { json, id } = dataset
-  const value = id ?? input.value
-  const text = value.trim()
-  if (type === 'checkbox') return String(checked)
-  if (value === '' && !validity.badInput) return 'null'
+const contentJson = ({ type, dataset: { json } }, content) => {
+  const text = content.trim()
+  if (type === 'checkbox') return content
+  if (content === '') return 'null'
   if (json === 'time' && text) return JSON.stringify(`${text.padEnd(19, ':00')}Z`)
   if (json === 'json') return text
-  return json === 'literal' && literal.test(text) ? text : JSON.stringify(value)
+  return json === 'literal' && literal.test(text) ? text : JSON.stringify(content)
+}
+
+/** What a browser cannot read is sent as what it has, which is nothing. */
+const inputJson = (input) => {
+  const { text } = readContent(input)
+  return input.validity.badInput ? '""' : contentJson(input, text)
+}
+
+/** Whether the steps of a status lead back, and the old value is known. */
+const canGoBack = (input, before, after) => {
+  const { steps, redacted } = input.dataset
+  return redacted === undefined && (!steps || before === after || JSON.parse(steps)[after]?.includes(before))
 }
 
 /** What a control has: its value, and the label of a reference. What a browser cannot read is not empty. */
@@ -190,20 +199,14 @@ const askAgain = async (message) => {
   if (now) showMessage(now, message).focus()
 }
 
-const finish = async (url, message, again) => {
+/** Shows the page that is there again, with the rows as they are now. */
+const reload = () => load(location.href, { history: 'none', focus: false })
+
+const finish = async (url, message, again, undo) => {
   guard(() => false)
   if (!(await load(url, { history: 'replace' }))) return
-  notify(message, ...(again ? [' ', element('a', { href: again, textContent: 'Create another' })] : []))
-}
-
-/** One operation for each of many rows, with the tag that it had on this page. */
-const batchBody = (form, method, rows, body) => {
-  const operations = rows.map(([id, tag]) => {
-    const path = `${form.getAttribute('data-resource')}${encodeURIComponent(id)}`
-    const head = JSON.stringify({ method, path, ifMatch: `"${tag}"` })
-    return method === 'PATCH' ? `${head.slice(0, -1)},"body":${body}}` : head
-  })
-  return `{"operations":[${operations.join(',')}]}`
+  const notice = notify(message, ...(again ? [' ', element('a', { href: again, textContent: 'Create another' })] : []))
+  if (undo) offerUndo(notice, undo, reload)
 }
 
 /** Binds a form of a row. `place` says where it is if it is no page of its own: its address, and what follows when it was sent. */
@@ -252,8 +255,37 @@ export const bindForm = (form, place) => {
     const [path, type, tag, isKeyless] = ['path', 'type', 'tag', 'keyless'].map((name) =>
       form.getAttribute(`data-${name}`),
     )
-    const [sent, verb] = rows ? [batchBody(form, method, rows, body), 'POST'] : [body, method]
+    const own = method === 'PATCH' ? body : undefined
+    const all = rows?.map(([id, tag]) => ({ id, tag, body: own }))
+    const [sent, verb] = rows ? [batchBody(form, method, all), 'POST'] : [body, method]
     return send(path, { method: verb, type, tag, key: isKeyless ? '' : key, isSession: !tokenBox, body: sent })
+  }
+
+  /** What takes a change back: the old values again, under the tag that the row has now; deleted rows, as the service has sealed them. */
+  const undoOf = (response, result) => {
+    const [path, type] = ['path', 'type'].map((name) => form.getAttribute(`data-${name}`))
+    const write = (to, how) => () => send(to, { type, key: '', isSession: !tokenBox, ...how })
+    if (method === 'DELETE') {
+      const { undo } = result
+      return undo && write(`${path}/undo`, { body: JSON.stringify({ undo }) })
+    }
+    if (method !== 'PATCH') return undefined
+    if (rows) {
+      const [input] = inputs
+      const after = readContent(input).text
+      if (!rows.every(([, , , old]) => canGoBack(input, JSON.parse(old), after))) return undefined
+      const back = rows.map(([id, , , old], n) => ({
+        id,
+        tag: result.tags[n],
+        body: `{${JSON.stringify(input.name)}:${old}}`,
+      }))
+      return write(path, { body: batchBody(form, method, back) })
+    }
+    const changed = inputs.filter((input) => readContent(input).text !== read.get(input).text)
+    if (!changed.every((input) => canGoBack(input, read.get(input).text, readContent(input).text))) return undefined
+    const old = changed.map((input) => `${JSON.stringify(input.name)}:${contentJson(input, read.get(input).text)}`)
+    const [, tag] = /"([\w-]+?)(?:-gzip|-br)?"/.exec(response.headers.get('ETag') ?? '') ?? []
+    return changed.length > 0 && tag && write(path, { method, tag, body: `{${old.join(',')}}` })
   }
 
   form.addEventListener('submit', async (event) => {
@@ -273,10 +305,11 @@ export const bindForm = (form, place) => {
         const result = status === 204 ? {} : await response.json()
         // A token that is refused tells nothing about an earlier attempt with the same key.
         if (status !== 401) unsettled = status >= 500 ? { key, body } : undefined
-        if (response.ok && place) await place.finish(result)
+        const undo = response.ok && undoOf(response, result)
+        if (response.ok && place) await place.finish(result, undo)
         else if (response.ok) {
           const page = `${form.getAttribute('data-done')}${method === 'POST' ? encodeURIComponent(result.id) : ''}`
-          await finish(page, form.getAttribute('data-message'), method === 'POST' && location.href)
+          await finish(page, form.getAttribute('data-message'), method === 'POST' && location.href, undo)
         } else if (status !== 412) showError(form, inputs, method, status, withRow(rows, result.error))
         else if (rows)
           await askAgain(

@@ -101,8 +101,6 @@ addEventListener(
   { capture: true },
 )
 
-export const whenReleased = () => released
-
 const table = () => document.querySelector('.scroll')
 
 /** Stores the scroll positions in the page's entry of the history, for the way back. */
@@ -168,16 +166,12 @@ const doubleClickMs = 250
 
 export const cancelLoad = () => current?.abort()
 
-/** Takes a part of the page from the service again. Resolves with the new element, if it is there still. */
-export const refresh = async (selector) => {
+/** The page that is shown, as it is now. */
+export const fetchAgain = async () => {
   const response = await fetch(location.href, { headers: { Accept: 'text/html' } })
-  const next = new DOMParser().parseFromString(await response.text(), 'text/html')
-  const [old, fresh] = [document, next].map((one) => one.querySelector(selector))
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   await released
-  if (!old || !fresh) return undefined
-  old.replaceWith(fresh)
-  for (const listener of listeners) listener(fresh)
-  return fresh
+  return page
 }
 
 const isOurs = ({ origin, pathname }) => origin === location.origin && /^\/(explore(\/.*)?)?$/.test(pathname)

@@ -31,6 +31,45 @@ export const send = (path, { method = 'POST', type, tag, key, isSession, body })
   return fetch(path, { method, headers, ...(type && { body }) })
 }
 
+/** One operation for each of many rows, with its tag and its body. */
+export const batchBody = (form, method, rows) => {
+  const operations = rows.map(({ id, tag, body }) => {
+    const path = `${form.getAttribute('data-resource')}${encodeURIComponent(id)}`
+    const head = JSON.stringify({ method, path, ifMatch: `"${tag}"` })
+    return body === undefined ? head : `${head.slice(0, -1)},"body":${body}}`
+  })
+  return `{"operations":[${operations.join(',')}]}`
+}
+
+/** How long a change can be taken back, in milliseconds. */
+const undoMs = 60_000
+
+/** Adds a button to a message that takes the change back; `done` is called afterwards. */
+export const offerUndo = (notice, run, done) => {
+  const button = element('button', { type: 'button', className: 'undo', textContent: 'Undo' })
+  button.addEventListener('click', async () => {
+    button.disabled = true
+    try {
+      const response = await run()
+      if (response.ok) {
+        await done()
+        return toast('Undone.')
+      }
+      const { error } = await response.json()
+      const reason = error?.details?.issues?.map(({ msg }) => msg).join(' ') ?? error?.message
+      const isOther = response.status === 412 || response.status === 404
+      return toast(`Not undone. ${isOther ? 'Somebody else has changed it since.' : (reason ?? '')}`)
+    } catch {
+      button.disabled = false
+      return toast('The service did not answer. Try again.')
+    } finally {
+      if (button.disabled) button.remove()
+    }
+  })
+  notice.append(' ', button)
+  setTimeout(() => button.remove(), undoMs)
+}
+
 const noToken =
   'Enter the write token: only people who have it may write. The operator of this service knows it (API_TOKEN).'
 const wrongToken = 'This is not the write token of this service. Ask its operator, or paste it again without spaces.'
