@@ -24,7 +24,17 @@ export const explorerFile = (name: string): string => join(import.meta.dirname, 
 
 const files = [
   ...['theme.css', 'explorer.css', 'icon.svg'],
-  ...['explorer.js', 'navigate.js', 'combobox.js', 'form.js', 'cells.js', 'inPlace.js', 'select.js', 'write.js'],
+  ...[
+    'explorer.js',
+    'navigate.js',
+    'combobox.js',
+    'form.js',
+    'cells.js',
+    'inPlace.js',
+    'select.js',
+    'views.js',
+    'write.js',
+  ],
 ].map(explorerFile)
 
 /** Named after its contents, so that browsers may keep the files; scripts import each other by relative paths. */

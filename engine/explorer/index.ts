@@ -1,7 +1,7 @@
 /** The web explorer, derived from the registry. Its pages are functions from a URL to HTML. */
 import { type HttpError, pathNotFound } from '../contract/errors.js'
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
-import { listQueryParser } from '../contract/parameters.js'
+import { listQueryParser, queryParameters } from '../contract/parameters.js'
 import type { Selection } from '../descriptor/listQuery.js'
 import { type Resource, updatableFields } from '../descriptor/registry.js'
 import { assets, favicon } from './assets.js'
@@ -10,8 +10,9 @@ import { createPage, deletePage, editPage } from './formPages.js'
 import { homePage } from './home.js'
 import type { Html } from './html.js'
 import * as layout from './layout.js'
-import { explorePath, homePath, pageUrl, rowFolder } from './links.js'
+import { columnsParameter, explorePath, homePath, pageUrl, rowFolder } from './links.js'
 import { deleteManyPage, editManyPage } from './manyPages.js'
+import { labelFields } from './names.js'
 import { rowPage } from './rowPage.js'
 import { tablePage } from './tablePage.js'
 
@@ -19,6 +20,8 @@ interface Download {
   readonly resource: Resource
   readonly query: Selection
   readonly format: FormatName
+  /** The names of the columns; by default all fields. */
+  readonly columns?: readonly string[] | undefined
 }
 
 export type PageResponse = layout.Page | layout.Redirect | Html | Download
@@ -45,7 +48,13 @@ export const createExplorer = (service: layout.ExplorerService) => {
       respond,
     })
     const downloads = formatNames.map((format) => {
-      const respond = ({ querystring }: layout.PageRequest) => ({ resource, query: parseQuery(querystring), format })
+      const respond = ({ querystring }: layout.PageRequest) => {
+        const chosen = queryParameters(querystring).get(columnsParameter(resource))?.split(',')
+        const shown = chosen?.filter((one) => resource.fields.some(({ name }) => name === one))
+        // The table shows these too, whatever is chosen.
+        const columns = shown && [...new Set(['id', ...labelFields(resource), ...shown])]
+        return { resource, query: parseQuery(querystring), format, columns }
+      }
       return route('exploreDownload', respond, `download.${formats[format].extension}`)
     })
     const createOrNot: Route['respond'] = (request) => {

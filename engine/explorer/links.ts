@@ -94,10 +94,10 @@ export const nextUrl = (resource: Resource, query: TableQuery, next: Position): 
     ['after', encodeCursor(resource, query, next)],
   ])
 
-export const downloadUrl = (resource: Resource, query: ListQuery, format: FormatName): string =>
+export const downloadUrl = (resource: Resource, query: TableQuery, format: FormatName): string =>
   withQuery(
     pageUrl(resource, `download.${formats[format].extension}`),
-    queryPairs({ ...query, page: defaultListQuery.page }),
+    tableParameters(resource, { ...query, page: defaultListQuery.page }),
   )
 
 export const apiUrl = ({ path }: Resource, ...ids: string[]): string =>

@@ -3,7 +3,7 @@ import type { Field, Resource } from '../descriptor/registry.js'
 import { cut, type Excerpt, marked } from './excerpt.js'
 import { isNumeric } from './format.js'
 import { type Html, html, joined, type Part } from './html.js'
-import { columnsParameter, fromStart, pageUrl, rowUrl, type TableView, tableUrl } from './links.js'
+import { columnsParameter, fromStart, pageUrl, rowUrl, type TableQuery, type TableView, tableUrl } from './links.js'
 import { bothNames, fieldTitle, labelFields } from './names.js'
 import { renderCell, type ShownRow } from './values.js'
 
@@ -11,6 +11,12 @@ import { renderCell, type ShownRow } from './values.js'
 export const columnFields = (resource: Resource): Field[] => {
   const frozen = ['id', ...labelFields(resource)]
   return resource.fields.filter(({ name }) => !frozen.includes(name))
+}
+
+/** The columns that a query shows, in its order. */
+const shownColumns = (resource: Resource, { columns }: TableQuery): Field[] => {
+  const fields = columnFields(resource)
+  return columns?.flatMap((name) => fields.find((field) => field.name === name) ?? []) ?? fields
 }
 
 const pickLabels = (resource: Resource): Field[] =>
@@ -30,7 +36,8 @@ const head = ({ registry, resource, query }: TableView, fields: readonly Field[]
   const isOrder = fields.some(({ name }) => name === order.field)
   const direction = isOrder && html` aria-sort="${order.descending ? 'descending' : 'ascending'}"`
   const raw = fields.map(({ name }) => name).join(' ')
-  return html`<th scope="col"${direction} class="${kind}" title="${fields[0]?.about}">${before}${joined(titles, ' ')}<code class="raw">${raw}</code></th>`
+  const column = kind.startsWith('id') ? undefined : fields[0]?.name
+  return html`<th scope="col"${direction} class="${kind}"${column !== undefined && html` data-column="${column}"`} title="${fields[0]?.about}">${before}${joined(titles, ' ')}<code class="raw">${raw}</code></th>`
 }
 
 /** Tells the script that a cell can be edited in place, and which field it has. */
@@ -77,7 +84,7 @@ const idWidths = [4, 8, 16]
 
 export const rowsTable = (view: TableView, rows: readonly ShownRow[]): Html => {
   const { resource, query } = view
-  const fields = columnFields(resource).filter(({ name }) => query.columns?.includes(name) ?? true)
+  const fields = shownColumns(resource, query)
   const hasLabel = labelFields(resource).length > 0
   const idField = resource.fields.slice(0, 1)
   const digits = Math.max(...rows.map((row) => String(row['id']).length))
@@ -107,12 +114,17 @@ export const columnChooser = ({ registry, resource, query }: TableView, hidden: 
   const fields = columnFields(resource)
   if (fields.length < 2) return undefined
   const name = columnsParameter(resource)
-  const shown = query.columns ?? fields.map((field) => field.name)
-  const boxes = fields.map(
+  const shown = shownColumns(resource, query)
+  // What is shown stands first, in its order.
+  const boxes = [...new Set([...shown, ...fields])].map(
     (field) =>
-      html`<label><input type="checkbox" name="${name}" value="${field.name}"${shown.includes(field.name) && html` checked`}> ${bothNames(registry, field)}</label>`,
+      html`<li><label><input type="checkbox" name="${name}" value="${field.name}"${shown.includes(field) && html` checked`}> ${bothNames(registry, field)}</label></li>`,
   )
   const all = tableUrl(resource, { ...query, columns: undefined })
-  return html`<details class="chooser"><summary>Columns <span class="note">${shown.length} of ${fields.length}</span></summary><form action="${pageUrl(resource)}" data-navigate>${hidden}<div class="boxes">${boxes}</div>
-    <p><button>Show these</button> <a href="${all}">All</a></p></form></details>`
+  return html`<details class="chooser columns-menu"><summary>Columns <span class="note">${shown.length} of ${fields.length}</span></summary><form action="${pageUrl(resource)}" data-navigate>${hidden}<ul class="boxes" data-all="${fields.map((field) => field.name).join(' ')}">${boxes}</ul>
+    <p><button>Show these</button> <a class="all-columns" href="${all}">All</a></p></form></details>`
 }
+
+/** The menu of the views that a person has named; the script keeps them in the browser. */
+export const viewsMenu = html`<details class="chooser views" hidden><summary>Views <span class="note count"></span></summary><div><ul class="plain-list"></ul>
+  <form><label>Name <input maxlength="60" autocomplete="off"></label> <button>Keep this view</button></form></div></details>`

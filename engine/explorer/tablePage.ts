@@ -17,7 +17,7 @@ import * as links from './links.js'
 import { selectionForm } from './manyPages.js'
 import { fieldTitle, readLabels, referencedResource } from './names.js'
 import { countRows, eachRow } from './rows.js'
-import { columnChooser, rowsTable } from './rowsTable.js'
+import { columnChooser, rowsTable, viewsMenu } from './rowsTable.js'
 import { parseQuery } from './tableQuery.js'
 import { type ShownRow, shownRow } from './values.js'
 
@@ -82,11 +82,17 @@ const searchForm = (resource: Resource, query: links.TableQuery): Html => {
     ${hiddenInputs(resource, { ...query, search: isSearchable ? '' : query.search, where })}${isSearchable && box}</form>`
 }
 
-const downloads = (resource: Resource, query: links.TableQuery): Html[] =>
-  formatNames.map(
-    (format) =>
-      html`<a href="${links.downloadUrl(resource, query, format)}" download>${formats[format].extension.toUpperCase()}</a>`,
-  )
+/** Files of what is shown: its columns, and its rows on all pages; where that is not everything, of everything too. */
+const downloads = (resource: Resource, query: links.TableQuery): Html => {
+  const files = (of: links.TableQuery) =>
+    formatNames.map(
+      (format) =>
+        html` <a href="${links.downloadUrl(resource, of, format)}" download>${formats[format].extension.toUpperCase()}</a>`,
+    )
+  const { search, where, columns } = query
+  const isPart = search !== '' || where.length > 0 || columns !== undefined
+  return html`<span class="downloads">Download ${isPart ? 'as shown' : 'all'}:${files(query)}</span>${isPart && html` <span class="downloads">Everything:${files(defaultListQuery)}</span>`}`
+}
 
 const empty = (
   { writes }: layout.ExplorerService,
@@ -206,8 +212,8 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const view = await makeView(query, wrong, rows, counted)
     await turn()
     const filters = filterPanel(view, counted?.filters)
-    const more = html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`
-    const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}${editable.length > 0 && html`<p class="note hint" hidden>Double click a cell, or press Enter on it, to edit it</p>`}`
+    const more = downloads(resource, query)
+    const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}${viewsMenu}${editable.length > 0 && html`<p class="note hint" hidden>Double click a cell, or press Enter on it, to edit it</p>`}`
     const body = html`${wrongNotices(wrong)}${ignored.map((message) => html`<p class="notice">${message}</p>`)}
       ${chosenFilters(view)}${isSelectable && rows.length > 0 && selectionForm(resource, query, total)}
       ${rows.length > 0 ? rowsTable(view, rows) : empty(service, resource, query, total)}

@@ -46,7 +46,7 @@ const withOffset = ([name, value]: [string, string]): [string, string] => [
     : value,
 ]
 
-/** The columns that the parameters name, in the order of the descriptor; undefined for all. */
+/** The columns that the parameters name, in their order; undefined for all in the order of the descriptor. */
 const columnsIn = (resource: Resource, values: readonly string[], issues: Issue[]): readonly string[] | undefined => {
   const known = columnFields(resource).map(({ name }) => name)
   const chosen = values.flatMap((value) => value.split(',')).filter(Boolean)
@@ -54,8 +54,8 @@ const columnsIn = (resource: Resource, values: readonly string[], issues: Issue[
   const issue = (name: string) =>
     queryIssue('enum', columnsParameter(resource), `There is no column "${name}"${didYouMean(name, known)}`, name)
   issues.push(...wrong.map(issue))
-  const columns = known.filter((name) => chosen.includes(name))
-  return columns.length === 0 || columns.length === known.length ? undefined : columns
+  const columns = [...new Set(chosen)].filter((name) => known.includes(name))
+  return columns.length === 0 || columns.join() === known.join() ? undefined : columns
 }
 
 /** What is wrong with a value, for the person who typed it. */

@@ -76,7 +76,7 @@ const explorerOf = (service: Service, operations: readonly Operation[], visitor:
     if ('redirect' in response) return ctx.redirect(response.redirect)
     if ('format' in response) {
       const resource = seen.original?.(response.resource) ?? response.resource
-      return sendRows(ctx, service, resource, response.query, response.format, rights)
+      return sendRows(ctx, service, resource, response.query, response.format, rights, response.columns)
     }
     const html = 'main' in response ? render(response) : response.source
     await sendTagged(ctx, taggedBody(Buffer.from(html)), htmlType)

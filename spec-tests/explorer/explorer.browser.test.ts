@@ -236,7 +236,7 @@ test('19 columns: nine are in sight at 1280 pixels, the label stays, and the pag
   assert.ok((pager?.y ?? 0) + (pager?.height ?? 0) <= 800)
   await page.click('.chooser summary')
   await page.uncheck('.chooser [value=email]')
-  await page.click('.chooser button')
+  await page.click('.columns-menu form > p button')
   await page.waitForURL('**?columns=code,dept_id,**')
   assert.is(await page.locator('th', { hasText: 'Email' }).count(), 0)
   await close()

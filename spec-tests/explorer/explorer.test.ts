@@ -254,7 +254,7 @@ test('a label that a search has matched shows the match', async () => {
 
 test('columns: the address has the choice, and every link keeps it', async () => {
   const chosen = await noted.send('/explore/notes?columns=done&columns=price&q=first')
-  assert.is(chosen.headers.location, '/explore/notes?q=first&columns=price,done')
+  assert.is(chosen.headers.location, '/explore/notes?q=first&columns=done,price')
   const { text: html } = await noted.send('/explore/notes?columns=price,done&sort=-id')
   assert.match(
     plain(html.slice(html.indexOf('<thead'), html.indexOf('</thead>'))),

@@ -4,6 +4,7 @@ import { comboboxes } from './combobox.js'
 import { writeForm } from './form.js'
 import { onPage } from './navigate.js'
 import { selection } from './select.js'
+import { keptViews } from './views.js'
 
 /** Behind a proxy, only the browser knows the address that it used. */
 const fixOrigin = (text) => text.replace(/'https?:\/\/[^/']+/, `'${location.origin}`)
@@ -54,3 +55,4 @@ onPage(comboboxes)
 onPage(writeForm)
 onPage(editableCells)
 onPage(selection)
+onPage(keptViews)

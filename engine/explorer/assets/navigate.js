@@ -111,8 +111,16 @@ const restoreScroll = (kept) => {
   scrollTo(0, kept?.page ?? 0)
 }
 
+let addressOf = (url) => url
+
+/** Sets what changes the addresses of pages before they are loaded. */
+export const addressRule = (rule) => {
+  addressOf = rule
+}
+
 /** Loads a page, and aborts earlier requests and searches. Resolves with whether the page is shown. */
-export const load = async (url, options = {}) => {
+export const load = async (given, options = {}) => {
+  const url = addressOf(given)
   const { history: mode = 'push', live = false, focus = true, notBefore } = options
   clearTimeout(timer)
   current?.abort()
