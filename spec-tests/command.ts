@@ -21,7 +21,8 @@ const slow = new Set([
     'contract.command',
     'dev',
   ],
-  ...['docsPage.browser', 'explorer.browser', 'form.browser', 'fuzz', 'import.command', 'introspect'],
+  ...['cells.browser', 'docsPage.browser', 'explorer.browser', 'form.browser', 'fuzz', 'import.command', 'introspect'],
+  ...['many.browser', 'undo.browser', 'views.browser'],
   ...['callers.kinds', 'credentials', 'freshness', 'introspect.keys', 'introspect.samples', 'keys', 'kinds', 'large'],
   ...['signIn', 'signIn.browser', 'sqlite.deadline', 'updateEach'],
   ...['memory', 'metrics', 'new', 'overload', 'package', 'probes', 'progress', 'resourceCommands', 'server', 'sockets'],
@@ -32,6 +33,7 @@ const slow = new Set([
 /** Files that start a service and prove nothing about its database: a run on PostgreSQL leaves them out. */
 const independent = new Set([
   ...['access', 'body', 'conditional', 'deploy', 'docsPage.browser', 'documents', 'explorer.browser', 'form.browser'],
+  ...['cells.browser', 'many.browser', 'undo.browser', 'views.browser'],
   ...['metrics', 'middleware', 'new', 'probes', 'requestLog', 'requestLog.terminal', 'server', 'sockets'],
   'system',
 ])

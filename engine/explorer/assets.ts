@@ -23,16 +23,9 @@ export const assetIn = (folder: string, file: string): Asset => {
 export const explorerFile = (name: string): string => join(import.meta.dirname, 'assets', name)
 
 const files = [
-  'theme.css',
-  'explorer.css',
-  'explorer.js',
-  'navigate.js',
-  'combobox.js',
-  'form.js',
-  'operation.js',
-  'importForm.js',
-  'find.js',
-  'icon.svg',
+  ...['theme.css', 'explorer.css', 'icon.svg'],
+  ...['explorer.js', 'navigate.js', 'combobox.js', 'form.js', 'write.js', 'operation.js', 'importForm.js', 'find.js'],
+  ...['cells.js', 'inPlace.js', 'select.js', 'views.js'],
 ].map(explorerFile)
 
 /** Named after its contents, so that browsers may keep the files; scripts import each other by relative paths. */

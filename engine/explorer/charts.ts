@@ -8,7 +8,8 @@ import { type Html, html } from './html.js'
 import { type TableView, tableUrl } from './links.js'
 import { fieldTitle } from './names.js'
 
-const maxBars = 20
+/** Few enough for a finger on the bar of a chart as wide as a phone. */
+const maxBars = 13
 
 /** The bars: each has the values from `from`, below `to`. */
 const makeBars = (length: number, at: (n: number) => number) =>

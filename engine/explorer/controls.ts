@@ -1,6 +1,6 @@
 /** The control of a field in the form of a new row, or of one that exists. */
 import { indentedJson, JsonText } from '../descriptor/jsonText.js'
-import { canonicalOf, type Kind, type KindEntry, kindOf } from '../descriptor/kinds.js'
+import { canonicalOf, type KindEntry, kindOf } from '../descriptor/kinds.js'
 import {
   type Field,
   type GivenValue,
@@ -14,6 +14,7 @@ import { inputType, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { pageUrl } from './links.js'
 import { bothNames, fieldTitle, type Labels, referencedResource } from './names.js'
+import { likeValue, ruleWords } from './ruleWords.js'
 
 const formats = { date: 'YYYY-MM-DD', timestamp: 'YYYY-MM-DDTHH:MM:SSZ' }
 
@@ -28,7 +29,9 @@ const presetText = (value: GivenValue): string => (typeof value === 'object' ? J
 const defaultText = ({ default: source }: Field, edited: Edited | undefined): string | undefined =>
   source === undefined || edited ? undefined : presetText(typeof source === 'function' ? source() : source)
 
-const isNeeded = (field: Field, edited: Edited | undefined): boolean => (edited ? field.required : isMandatory(field))
+/** Whether a control may not be left empty; a box that is not checked has a value too. */
+const isNeeded = (field: Field, edited: Edited | undefined): boolean =>
+  kindOf(field.kind).input !== 'checkbox' && (edited ? field.required : isMandatory(field))
 
 const isLong = (value: Value | undefined): boolean =>
   typeof value === 'string' && (value.length > 80 || /[\n\r]/.test(value))
@@ -56,7 +59,7 @@ const ruleAttributes = (field: Field): Html[] => {
   const attributes = {
     min: min === undefined ? undefined : bound(min),
     max: max === undefined ? latest[input] : bound(max),
-    step: steps[kind],
+    step: kind === 'number' ? 'any' : undefined,
     minlength: minLength,
     // In UTF-16 units, of which a character has up to two.
     maxlength: maxLength && 2 * maxLength,
@@ -69,13 +72,13 @@ const ruleAttributes = (field: Field): Html[] => {
 
 /** Without a greatest value, browsers take years of six digits. */
 const latest: Readonly<Record<string, string>> = { date: '9999-12-31', 'datetime-local': '9999-12-31T23:59:59.999' }
-const steps: Partial<Record<Kind, string>> = { number: 'any', timestamp: '0.001' }
 
-/** The value of a control; times have no zone there. */
+/** The value of a control; times have no zone there, and no seconds if these are zero. */
 const controlValue = ({ kind, redacted }: Field, value: Value): string => {
   if (value === null || redacted) return ''
   if (value instanceof JsonText) return indentedJson(value.text)
-  return kindOf(kind).input === 'datetime-local' ? String(value).replace('Z', '') : String(value)
+  if (kindOf(kind).input !== 'datetime-local') return String(value)
+  return String(value).replace(/(?::00)?(?:\.0+)?Z$/, '')
 }
 
 const renderSelect = (field: Field, edited: Edited | undefined, common: Html, values: readonly unknown[]): Html => {
@@ -94,7 +97,7 @@ const renderSelect = (field: Field, edited: Edited | undefined, common: Html, va
 
 /** Any text is accepted; the picker beside it writes the usual form. */
 const withPicker = (registry: Registry, field: Field, input: Html): Html =>
-  html`<span class="with-picker">${input}<input type="${inputType(field)}" class="picker" data-picks="field-${field.name}" tabindex="-1" aria-label="Choose ${fieldTitle(registry, field).toLowerCase()} from a calendar" hidden></span>`
+  html`<span class="with-picker">${input}<input type="${inputType(field)}" class="picker" data-picks="${field.name}" tabindex="-1" aria-label="Choose ${fieldTitle(registry, field).toLowerCase()} from a calendar" hidden></span>`
 
 /** How the script writes the value of an input as JSON; by default as a string. */
 const forms: Partial<Record<KindEntry['input'], string>> = {
@@ -108,6 +111,14 @@ const forms: Partial<Record<KindEntry['input'], string>> = {
 const possibleValues = ({ next, oneOf = [] }: Field, stored: Value): readonly GivenValue[] | undefined =>
   next && stored !== null && oneOf.includes(stored) ? [stored, ...(next[String(stored)] ?? [])] : undefined
 
+/** Shows the name of the row that a reference stands for; the id is beside it. */
+const referenceInput = (target: Resource, common: Html, id: string, edited: Edited | undefined): Html => {
+  const label = id === '' ? undefined : edited?.labels(target, id)
+  const known = id !== '' && html` value="${label ?? id}" data-id="${id}"`
+  const create = target.create && html` data-new="${pageUrl(target, 'new')}" data-noun="${target.name.toLowerCase()}"`
+  return html`<div class="combobox"><input ${common}${known} dir="auto" data-choices="${pageUrl(target, 'choices')}"${create} placeholder="Type a name or an id"><span class="picked note">${label !== undefined && `#${id}`}</span></div>`
+}
+
 const renderInput = (registry: Registry, resource: Resource, field: Field, edited: Edited | undefined): Html => {
   const { name, kind, oneOf, format, redacted } = field
   const target = referencedResource(registry, field)
@@ -116,38 +127,41 @@ const renderInput = (registry: Registry, resource: Resource, field: Field, edite
   const text = controlValue(field, stored)
   const value = text !== '' && html` value="${text}"`
   const json = forms[input] ?? 'string'
-  const common = html`id="field-${name}" name="${name}" data-json="${json}" autocomplete="off" aria-describedby="help-${name} issue-${name}"${isNeeded(field, edited) && html` aria-required="true"`}`
-  if (target) {
-    const label = text !== '' && edited?.labels(target, stored)
-    return html`<div class="combobox"><input ${common}${value} data-choices="${pageUrl(target, 'choices')}" placeholder="Type a name or an id"><span class="picked note">${label}</span></div>`
-  }
+  const like = likeValue(resource, field)
+  const common = html`id="field-${name}" name="${name}" data-json="${json}"${like !== undefined && html` data-like="${like}"`}${field.next && html` data-steps="${JSON.stringify(field.next)}"`}${redacted && html` data-redacted`} autocomplete="off" aria-describedby="help-${name} issue-${name}"${isNeeded(field, edited) && html` aria-required="true"`}`
+  if (target) return referenceInput(target, common, text, edited)
+  const isBox = input === 'checkbox' && field.required
   const values = possibleValues(field, stored) ?? oneOf ?? (input === 'checkbox' ? [true, false] : undefined)
-  if (values && (oneOf || !isMandatory(field))) return renderSelect(field, edited, common, values)
+  if (values && !isBox) return renderSelect(field, edited, common, values)
   const hint = defaultText(field, edited) ?? (edited && redacted ? 'Redacted' : format ? formats[format] : '')
   const placeholder = html` placeholder="${hint}"`
   if (format && kindOf(kind).isText) return withPicker(registry, field, html`<input ${common}${value}${placeholder}>`)
   if (field.filter && kindOf(kind).isText && !isLong(stored))
-    return html`<div class="combobox"><input ${common}${value}${placeholder}${ruleAttributes(field)} data-choices="${pageUrl(resource, 'values')}?field=${name}"></div>`
+    return html`<div class="combobox"><input ${common}${value} dir="auto"${placeholder}${ruleAttributes(field)} data-choices="${pageUrl(resource, 'values')}?field=${name}"></div>`
   // A parser drops the first line feed of a textarea.
   if (input === 'textarea' || isMultiline(resource, field) || isLong(stored))
-    return html`<textarea rows="1" ${common}${placeholder}${ruleAttributes(field)}>
+    return html`<textarea rows="1" ${common} dir="auto"${placeholder}${ruleAttributes(field)}>
 ${text}</textarea>`
   // Without bounds a number is typed as a text: the wheel of a mouse changes the other kind of input.
   const isPlainNumber = input === 'number' && field.min === undefined && field.max === undefined
   if (isPlainNumber) return html`<input inputmode="decimal" ${common}${value}${placeholder}>`
-  const state = input === 'checkbox' ? stored === true && html` checked` : value
-  return html`<input type="${input}" ${common}${state}${placeholder}${ruleAttributes(field)}>`
+  const isChecked = edited ? stored === true : defaultText(field, edited) === 'true'
+  const state = input === 'checkbox' ? isChecked && html` checked` : value
+  // To the minute, unless the value says more.
+  const step =
+    input === 'datetime-local' && /:\d\d:\d\d/.test(text) && html` step="${text.includes('.') ? '0.001' : '1'}"`
+  return html`<input type="${input}" ${common}${state}${step}${input === 'text' && html` dir="auto"`}${placeholder}${ruleAttributes(field)}>`
 }
 
 export const control = (registry: Registry, resource: Resource, field: Field, edited?: Edited): Html => {
-  const { name, about, unique, kind } = field
+  const { name, about, kind } = field
   const { input } = kindOf(kind)
   const preset = input.startsWith('date') && defaultText(field, edited)
   const help = [
     about,
-    unique && 'Must be unique.',
+    ...ruleWords(registry, resource, field, edited !== undefined).map((words) => `${words}.`),
     input === 'datetime-local' && 'In UTC, not in your time zone.',
-    preset && `Default: ${preset}.`,
+    preset && `Default: ${readable(field, preset)}.`,
     edited && field.redacted && 'Never shown: leave it empty to keep it.',
   ].filter(Boolean)
   return html`<div class="control"><label for="field-${name}">${bothNames(registry, field)}${isNeeded(field, edited) && html` <span class="required">required</span>`}</label>

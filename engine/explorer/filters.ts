@@ -16,27 +16,45 @@ export const withFilter = (query: TableQuery, field: string, value: ParameterVal
   return { ...others, where: [...others.where, { field, operator: 'eq', value }] }
 }
 
-const valueBox = (title: string, { name }: Field, target: Resource | undefined): Html => {
-  const id = `filter-${name}`
-  if (!target) {
-    return html`<input form="search" id="${id}" name="${name}" autocomplete="off" aria-label="Other ${title}" placeholder="Other value">`
+/** What was typed, where it means nothing: at the input, with the reason below it. */
+const wrongInput = ({ wrong }: TableView, name: string) => {
+  const found = wrong?.get(name)
+  const id = `issue-filter-${name}`
+  return {
+    state: found && html` value="${found.input}" aria-invalid="true" aria-describedby="${id}"`,
+    issue: found && html`<p class="issue" id="${id}"><bdi>${found.message}</bdi></p>`,
   }
-  return html`<div class="combobox"><input form="search" id="${id}" name="${name}" autocomplete="off" aria-label="${title}: type the name of ${target.name.toLowerCase()}"
-    placeholder="Type a name or an id" data-choices="${pageUrl(target, 'choices')}" data-choose="submit"></div>`
 }
 
-const rangeInputs = ({ registry, query }: TableView, field: Field): Html => {
+const valueBox = (view: TableView, title: string, { name }: Field, target: Resource | undefined): Html => {
+  const id = `filter-${name}`
+  const { state, issue } = wrongInput(view, name)
+  if (!target) {
+    return html`<input form="search" id="${id}" name="${name}"${state} autocomplete="off" aria-label="Other ${title}" placeholder="Other value">${issue}`
+  }
+  return html`<div class="combobox"><input form="search" id="${id}" name="${name}"${state} autocomplete="off" aria-label="${title}: type the name of ${target.name.toLowerCase()}"
+    placeholder="Type a name or an id" data-choices="${pageUrl(target, 'choices')}" data-choose="submit"></div>${issue}`
+}
+
+const rangeInputs = (view: TableView, field: Field): Html => {
+  const { registry, query } = view
   const { name, about } = field
   const type = field.format === 'timestamp' ? 'text' : inputType(field)
   const input = (operator: 'gte' | 'lte', label: string): Html => {
     const value = query.where.find((condition) => condition.field === name && condition.operator === operator)?.value
     const shown = type === 'datetime-local' ? String(value ?? '').replace(/(:00)?\.000Z$/, '') : value
-    return html`<label>${label} <input form="search" type="${type}"${type === 'number' && html` step="any"`} name="${name}${operators[operator].suffix}" value="${shown === undefined ? '' : String(shown)}" aria-label="${fieldTitle(registry, field)} ${label.toLowerCase()}"></label>`
+    const parameter = `${name}${operators[operator].suffix}`
+    const { state, issue } = wrongInput(view, parameter)
+    const typed = state ?? html` value="${shown === undefined ? '' : String(shown)}"`
+    // An input of another type would not show what was typed.
+    const shownType = state ? 'text' : type
+    return html`<label>${label} <input form="search" id="filter-${parameter}" type="${shownType}"${shownType === 'number' && html` step="any"`} name="${parameter}"${typed} aria-label="${fieldTitle(registry, field)} ${label.toLowerCase()}"></label>${issue}`
   }
   return html`<section class="filter range"><h2 title="${about}">${bothNames(registry, field)}</h2>${input('gte', 'From')}${input('lte', 'To')}</section>`
 }
 
-const control = ({ registry, resource, query, labels }: TableView, field: Field, shown?: Counts): Html => {
+const control = (view: TableView, field: Field, shown?: Counts): Html => {
+  const { registry, resource, query, labels } = view
   const { name } = field
   const title = fieldTitle(registry, field)
   const target = referencedResource(registry, field)
@@ -54,8 +72,17 @@ const control = ({ registry, resource, query, labels }: TableView, field: Field,
   const current =
     chosen !== undefined &&
     html`<p class="chosen"><bdi>${valueText(String(chosen))}</bdi> <a href="${tableUrl(resource, without(query, name))}" aria-label="Remove the filter ${title}">Remove</a></p>`
-  return html`<section class="filter"><h2 title="${field.about}">${bothNames(registry, field)}</h2>${current || html`${items.length > 0 && html`<ul class="values">${items}</ul>`}${valueBox(title, field, target)}`}</section>`
+  return html`<section class="filter"><h2 title="${field.about}">${bothNames(registry, field)}</h2>${current || html`${items.length > 0 && html`<ul class="values">${items}</ul>`}${valueBox(view, title, field, target)}`}</section>`
 }
+
+/** The parameters that the filters of a table have an input for, with their fields. */
+export const filterInputs = (resource: Resource): Map<string, Field> =>
+  new Map([
+    ...filterFields(resource).map((field) => [field.name, field] as const),
+    ...rangeFields(resource).flatMap((field) =>
+      [operators.gte, operators.lte].map(({ suffix }) => [`${field.name}${suffix}`, field] as const),
+    ),
+  ])
 
 /** All filters of a table; without counts, the script asks for them, and so does a link. */
 export const filterPanel = (view: TableView, shown?: Counts): Html | undefined => {

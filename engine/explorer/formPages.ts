@@ -1,6 +1,7 @@
 /** The forms that create, change and delete a row. The script sends them to the API, so that there is one way to write. */
 import { rowForbidden } from '../contract/errors.js'
 import { createExample } from '../contract/examples.js'
+import { queryParameters } from '../contract/parameters.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import {
   maxOtherRows,
@@ -11,11 +12,11 @@ import {
   writableFields,
 } from '../descriptor/registry.js'
 import type { Referencing } from '../storage/write.js'
-import { control } from './controls.js'
 import { withFilter } from './filters.js'
+import { controlGroups } from './formGroups.js'
 import { type Html, html, type Part } from './html.js'
 import { type ExplorerService, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
-import { apiUrl, pageUrl, rowUrl, tableUrl } from './links.js'
+import { apiUrl, batchPath, pageUrl, rowUrl, tableUrl } from './links.js'
 import { fieldTitle, readLabels, rowLabel } from './names.js'
 import { referrerItem } from './rowPage.js'
 import { findRow } from './rows.js'
@@ -45,25 +46,23 @@ export const disabled = html`<p class="notice">Writes are disabled: this service
 
 export const tokenControl = html`<div class="control token"><label for="token">Write token <span class="required">required</span></label><input id="token" type="password" autocomplete="off" aria-describedby="help-write-token issue-write-token"><p class="help" id="help-write-token">Kept in memory until you leave or reload this page; never stored.</p><p class="issue" id="issue-write-token"></p></div>`
 
-/** What must hold between the fields. */
-const ruleList = ({ rules = [] }: Resource): Html | undefined =>
-  rules.length === 0 ? undefined : html`<ul class="rules">${rules.map(({ message }) => html`<li>${message}</li>`)}</ul>`
-
 const formPage = (service: ExplorerService, resource: Resource, form: Form): Page => {
   const { kind, existing, body } = form
   const { verb, method, type } = kinds[kind]
   const url = existing ? apiUrl(resource, existing.id) : apiUrl(resource)
   const isSignedIn = service.visitor !== undefined
-  // Only there a session counts.
-  const target = !isSignedIn ? url : existing ? rowUrl(resource, existing.id) : pageUrl(resource)
+  // Only there a session counts; a delete that was made there can be taken back.
+  const own = existing ? rowUrl(resource, existing.id) : pageUrl(resource)
+  const target = kind === 'delete' ? batchPath : isSignedIn ? own : url
+  const rows = kind === 'delete' && existing && JSON.stringify([[existing.id, existing.tag, existing.label]])
   const cancel = existing ? rowUrl(resource, existing.id) : pageUrl(resource)
   const header = (line: string) => ` -H ${shellWord(line)}`
   const head = `curl${kind === 'create' ? '' : ` -X ${method}`} ${shellWord(`${form.origin}${url}`)}${header('Authorization: Bearer TOKEN')}${type ? header(`Content-Type: ${type}`) : ''}${existing ? header(`If-Match: "${existing.tag}"`) : ''}`
   const curl = body === undefined ? head : `${head} -d ${shellWord(body)}`
   const source = html`<noscript><p class="notice">This form needs JavaScript. Without it, send the request on this page, with the write token in place of TOKEN.</p></noscript>
-    <form id="${kind}" data-method="${method}" data-path="${target}" data-type="${type}" data-tag="${existing?.tag}" data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${body === undefined ? '' : `${head} -d `}" novalidate hidden>
-    <div id="error" class="notice error" role="alert" tabindex="-1" hidden></div>
-    ${form.controls}${kind !== 'delete' && ruleList(resource)}${!isSignedIn && tokenControl}
+    <form id="${kind}" data-method="${method}" data-path="${target}" data-type="${type ?? 'application/json'}" data-tag="${existing?.tag}"${rows && html` data-rows="${rows}" data-resource="/v1/${resource.path}/"`} data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${body === undefined ? '' : `${head} -d `}" novalidate hidden>
+    <div id="error" class="form-error notice error" role="alert" tabindex="-1" hidden></div>
+    ${form.controls}${!isSignedIn && tokenControl}
     <p class="actions"><button class="primary ${kind === 'delete' && 'danger'}">${form.button}</button> <a class="button" href="${cancel}">Cancel</a></p></form>`
   const name = existing ? html`<bdi>${existing.label}</bdi>` : resource.name.toLowerCase()
   const main = html`<div class="title"><div><h1>${verb} ${name}${kind === 'delete' && '?'}</h1>${form.lead && html`<p class="lead">${form.lead}</p>`}</div></div>
@@ -83,7 +82,7 @@ export const createPage = (service: ExplorerService, resource: Resource) => {
       kind: 'create',
       origin,
       lead: resource.about,
-      controls: writableFields(resource).map((field) => control(registry, resource, field)),
+      controls: controlGroups(registry, resource, writableFields(resource)),
       button: `Create ${resource.name.toLowerCase()}`,
       done: rowUrl(resource, ''),
       message: `${resource.name} created.`,
@@ -93,8 +92,11 @@ export const createPage = (service: ExplorerService, resource: Resource) => {
 
 export const editPage = (service: ExplorerService, resource: Resource) => {
   const { registry, storage } = service
-  const fields = updatableFields(resource)
-  return async ({ segment, origin }: PageRequest): Promise<Page> => {
+  const all = updatableFields(resource)
+  return async ({ segment, origin, querystring }: PageRequest): Promise<Page> => {
+    // A cell of the table edits one field.
+    const one = all.filter(({ name }) => name === queryParameters(querystring).get('field'))
+    const fields = one.length > 0 ? one : all
     const { id, tag, row } = await findRow(storage, resource, segment)
     if (!(await storage.table(resource).allows('update', id))) throw rowForbidden()
     const labels = await readLabels(service, fields, ({ name }) => [row[name]])
@@ -103,7 +105,7 @@ export const editPage = (service: ExplorerService, resource: Resource) => {
       origin,
       lead: `${resource.name} #${id}`,
       existing: { id, tag, label: rowLabel(resource, row) },
-      controls: fields.map((field) => control(registry, resource, field, { row, labels })),
+      controls: controlGroups(registry, resource, fields, { row, labels }),
       button: 'Save',
       done: rowUrl(resource, id),
       message: `${resource.name} #${id} saved.`,
@@ -112,30 +114,34 @@ export const editPage = (service: ExplorerService, resource: Resource) => {
   }
 }
 
-const effects: Readonly<Record<Referencing['onDelete'], string>> = {
-  restrict: 'It cannot be deleted while these refer to it, or to what would be deleted with it:',
-  cascade: 'These are deleted too:',
-  'set null': 'These stay, and refer to nothing afterwards:',
+const effects: Readonly<Record<Referencing['onDelete'], readonly [one: string, many: string]>> = {
+  restrict: [
+    'It cannot be deleted while these refer to it, or to what would be deleted with it:',
+    'They cannot be deleted while these refer to one of them, or to what would be deleted with them:',
+  ],
+  cascade: ['These are deleted too:', 'These are deleted too:'],
+  'set null': ['These stay, and refer to nothing afterwards:', 'These stay, and refer to nothing afterwards:'],
 }
 
-const deleteEffects = (
+/** What a delete of a row does to others; without an id, that of several rows. */
+export const deleteEffects = (
   registry: Registry,
   resource: Resource,
-  id: RowId,
+  id: RowId | undefined,
   referencing: readonly Referencing[],
 ): Html[] =>
-  Object.entries(effects).flatMap(([onDelete, effect]) => {
-    const concerned = referencing.filter((one) => one.onDelete === onDelete)
+  Object.entries(effects).flatMap(([onDelete, [one, many]]) => {
+    const concerned = referencing.filter((found) => found.onDelete === onDelete)
     if (concerned.length === 0) return []
     const items = concerned.map(({ resource: path, field: name, count }) => {
       const referrer = registry.find((one) => one.path === path) as Resource
       const field = referrer.fields.find((one) => one.name === name)
-      const isDirect = field?.filter && field.references === resource.path
+      const isDirect = id !== undefined && field?.filter && field.references === resource.path
       const url = isDirect ? tableUrl(referrer, withFilter(defaultListQuery, name, id)) : undefined
       return referrerItem(referrer, field ? fieldTitle(registry, field) : name, count, url)
     })
     return [
-      html`<section class="referrers ${onDelete === 'restrict' && 'error'}"><p>${effect}</p><ul class="plain-list">${items}</ul></section>`,
+      html`<section class="referrers ${onDelete === 'restrict' && 'error'}"><p>${id === undefined ? many : one}</p><ul class="plain-list">${items}</ul></section>`,
     ]
   })
 
@@ -157,7 +163,7 @@ export const deletePage =
     return formPage(service, resource, {
       kind: 'delete',
       origin,
-      lead: `${resource.name} #${id}${isPrevented ? '' : '. This cannot be undone.'}`,
+      lead: `${resource.name} #${id}`,
       existing: { id, tag, label: rowLabel(resource, row) },
       controls: shown,
       button: `Delete ${resource.name.toLowerCase()}`,

@@ -13,9 +13,11 @@ export const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', '
 
 /** A date, or a time in UTC, of ISO 8601; undefined for any other text. */
 const readMoment = (text: string): string | undefined => {
-  const [, year, month, day, time] = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z)?$/.exec(text) ?? []
+  const moment = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d)(:\d\d)?(?:\.\d+)?Z)?$/
+  const [, year, month, day, minute, second = ':00'] = moment.exec(text) ?? []
   const name = months[Number(month) - 1]
-  return name && `${Number(day)} ${name} ${year}${time ? `, ${time}` : ''}`
+  const time = minute && `, ${minute}${second === ':00' ? '' : second}`
+  return name && `${Number(day)} ${name} ${year}${time ?? ''}`
 }
 
 /** Whether values are numbers for people; a reference is a name. */

@@ -73,7 +73,7 @@ export const importPage = (service: ExplorerService, resource: Resource) => {
     const names = unset.map(({ name }) => html`<code>${name}</code>`)
     const form = html`<noscript><p class="notice">This form needs JavaScript. Without it, send the request on this page, with the write token in place of TOKEN.</p></noscript>
       <form id="import" data-import data-target="${isSignedIn ? pageUrl(resource, 'import') : apiUrl(resource, 'import')}" data-unset="${unset.map(({ name }) => name).join(' ')}" data-keyless="${resource.existing && 'true'}" data-done="${pageUrl(resource)}" data-plural="${plural}" novalidate hidden>
-      <div id="error" class="notice error" role="alert" tabindex="-1" hidden></div>
+      <div class="form-error notice error" role="alert" tabindex="-1" hidden></div>
       <div class="control drop"><label for="file">File</label><input type="file" id="file" accept=".csv,.tsv,.txt,.ndjson,.jsonl,.json,text/csv,application/json" aria-describedby="help-file issue-file"><p class="help" id="help-file">CSV, NDJSON or a JSON array, up to ${grouped(maxImportRows)} rows. Choose it, or drop it here.</p>
       <details><summary>Paste rows instead</summary><textarea id="text" rows="6" spellcheck="false" aria-label="Rows"></textarea></details><p class="issue" id="issue-file"></p></div>
       ${match}${!isSignedIn && tokenControl}

@@ -1,7 +1,7 @@
 /** The web explorer, derived from the registry. Its pages are functions from a URL to HTML. */
 import { type HttpError, pathNotFound } from '../contract/errors.js'
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
-import { listQueryParser } from '../contract/parameters.js'
+import { listQueryParser, queryParameters } from '../contract/parameters.js'
 import type { Selection } from '../descriptor/listQuery.js'
 import { type Resource, updatableFields } from '../descriptor/registry.js'
 import { assets, favicon } from './assets.js'
@@ -12,7 +12,9 @@ import { homePage } from './home.js'
 import type { Html } from './html.js'
 import { importPage, importTemplate, type TextFile } from './importPage.js'
 import * as layout from './layout.js'
-import { explorePath, findUrl, homePath, ownFormUrl, pageUrl, rowFolder } from './links.js'
+import { columnsParameter, explorePath, findUrl, homePath, ownFormUrl, pageUrl, rowFolder } from './links.js'
+import { deleteManyPage, editManyPage } from './manyPages.js'
+import { labelFields } from './names.js'
 import { operationPage } from './operationPage.js'
 import { ownOperations } from './ownOperations.js'
 import { rowPage } from './rowPage.js'
@@ -22,6 +24,8 @@ interface Download {
   readonly resource: Resource
   readonly query: Selection
   readonly format: FormatName
+  /** The names of the columns; by default all fields. */
+  readonly columns?: readonly string[] | undefined
 }
 
 export type PageResponse = layout.Page | layout.Redirect | Html | Download | TextFile
@@ -48,7 +52,13 @@ export const createExplorer = (service: layout.ExplorerService) => {
       respond,
     })
     const downloads = formatNames.map((format) => {
-      const respond = ({ querystring }: layout.PageRequest) => ({ resource, query: parseQuery(querystring), format })
+      const respond = ({ querystring }: layout.PageRequest) => {
+        const chosen = queryParameters(querystring).get(columnsParameter(resource))?.split(',')
+        const shown = chosen?.filter((one) => resource.fields.some(({ name }) => name === one))
+        // The table shows these too, whatever is chosen.
+        const columns = shown && [...new Set(['id', ...labelFields(resource), ...shown])]
+        return { resource, query: parseQuery(querystring), format, columns }
+      }
       return route('exploreDownload', respond, `download.${formats[format].extension}`)
     })
     const createOrNot: Route['respond'] = (request) => {
@@ -58,6 +68,8 @@ export const createExplorer = (service: layout.ExplorerService) => {
     const item = [...rowFolder(resource), ':item']
     const edit = route('exploreEdit', editPage(service, resource), ...item, 'edit')
     const remove = route('exploreDelete', deletePage(service, resource), ...item, 'delete')
+    const editMany = route('exploreEditMany', editManyPage(service, resource), 'edit-many')
+    const deleteMany = route('exploreDeleteMany', deleteManyPage(service, resource), 'delete-many')
     return [
       route('exploreTable', table),
       route('exploreFilters', filters, 'filters'),
@@ -67,9 +79,9 @@ export const createExplorer = (service: layout.ExplorerService) => {
       ...downloads,
       route('exploreImport', importPage(service, resource), 'import'),
       route('exploreTemplate', importTemplate(resource), 'template.csv'),
+      ...(updatableFields(resource).length > 0 ? [editMany, edit] : []),
+      ...(resource.delete ? [deleteMany, remove] : []),
       route('exploreRow', rowPage(service, resource), ...item),
-      ...(updatableFields(resource).length > 0 ? [edit] : []),
-      ...(resource.delete ? [remove] : []),
     ]
   }
   const routes: Route[] = [

@@ -26,7 +26,7 @@ const errorMessages = ({ status, body, message }: HttpError): readonly string[] 
 export const errorPage = (error: HttpError, path: string, resource?: Resource): Page => {
   const title = titles[error.status] ?? 'Something went wrong'
   const table = resource && { title: resource.plural, url: pageUrl(resource) }
-  const main = html`<div class="hero"><h1>${title}</h1>${errorMessages(error).map((message) => html`<p class="lead"><bdi>${message}</bdi></p>`)}
+  const main = html`<div class="hero" data-error><h1>${title}</h1>${errorMessages(error).map((message) => html`<p class="lead"><bdi>${message}</bdi></p>`)}
     <p>${error.status === 401 && html`<a class="button primary" href="${signInPath}?next=${encodeURIComponent(path)}">Sign in</a> `}${table && html`<a class="button primary" href="${table.url}">All ${table.title.toLowerCase()}</a>`} <a class="button" href="${homePath}">Home</a></p></div>`
   return { title, crumbs: [...(table ? [table] : []), { title }], main }
 }
@@ -65,6 +65,8 @@ export interface Page {
   readonly main: Html
   /** The element that the keyboard may skip to; by default the whole content. */
   readonly skip?: 'results'
+  /** By default 200. */
+  readonly status?: number
 }
 
 export interface Redirect {
@@ -73,6 +75,7 @@ export interface Redirect {
 
 export interface LaterPage {
   readonly title: string
+  readonly status?: number
   readonly later: Promise<Page>
 }
 

@@ -15,6 +15,9 @@ export const signInPath = '/explore/sign-in'
 export const signOutPath = '/explore/sign-out'
 /** Where pages are that belong to no resource: no resource has this name. */
 const ownFolder = '/explore/-'
+/** No resource has the path `batch`. */
+export const batchPath = '/explore/batch'
+export const restorePath = '/explore/batch/undo'
 
 /** The query of a table page: a list, the columns that are shown, by default all, and what is computed of the rows. */
 export interface TableQuery extends ListQuery {
@@ -22,12 +25,20 @@ export interface TableQuery extends ListQuery {
   readonly grouping?: Grouping | undefined
 }
 
+/** Parameters whose values mean nothing, with what was sent and why. */
+export type WrongParameters = ReadonlyMap<string, { readonly input: string; readonly message: string }>
+
 export interface TableView {
   readonly registry: Registry
   readonly resource: Resource
   readonly query: TableQuery
   /** The labels of the rows that values of the page refer to. */
   readonly labels: Labels
+  readonly wrong?: WrongParameters
+  /** The fields that can be changed in the table. */
+  readonly editable?: readonly string[]
+  /** Whether rows can be selected, to change or delete many. */
+  readonly isSelectable?: boolean
 }
 
 type Parameter = [name: string, value: string]
@@ -48,7 +59,7 @@ const queryPairs = ({ search, where, order, page }: ListQuery): Parameter[] => {
 }
 
 /** A parameter of pages that the API does not have; a field of the same name can be a filter. */
-const ownParameter = (resource: Resource, name: string): string =>
+export const ownParameter = (resource: Resource, name: string): string =>
   filterFields(resource).some((field) => field.name === name) ? `explorer-${name}` : name
 
 export const pageParameter = (resource: Resource): string => ownParameter(resource, 'page')
@@ -99,10 +110,10 @@ export const nextUrl = (resource: Resource, query: TableQuery, next: Position): 
     ['after', encodeCursor(resource, query, next)],
   ])
 
-export const downloadUrl = (resource: Resource, query: ListQuery, format: FormatName): string =>
+export const downloadUrl = (resource: Resource, query: TableQuery, format: FormatName): string =>
   withQuery(
     pageUrl(resource, `download.${formats[format].extension}`),
-    queryPairs({ ...query, page: defaultListQuery.page }),
+    tableParameters(resource, { ...query, page: defaultListQuery.page }),
   )
 
 export const apiUrl = ({ path }: Resource, ...ids: string[]): string =>

@@ -37,7 +37,7 @@ export const operationPage = (service: ExplorerService, operation: OwnOperation)
     })
     const form = html`<noscript><p class="notice">This form needs JavaScript. Without it, send the request on this page.</p></noscript>
       <form id="operation" data-operation data-method="${method}" data-api="${api}" data-target="${isSignedIn ? ownTarget(own) : api}" data-body="${own.body && 'true'}" data-header="${header}" novalidate hidden>
-      <div id="error" class="notice error" role="alert" tabindex="-1" hidden></div>
+      <div class="form-error notice error" role="alert" tabindex="-1" hidden></div>
       ${controls}${needsToken && tokenControl}
       <p class="actions"><button class="primary ${method === 'DELETE' && 'danger'}">${title}</button></p></form>
       <section id="result" aria-label="Response" hidden></section>`

@@ -1,10 +1,10 @@
 /** The rows of a page as a table: the id and the label stay in sight, and the columns that were chosen follow. */
 import type { Field, Resource } from '../descriptor/registry.js'
-import { type Excerpt, marked } from './excerpt.js'
+import { cut, type Excerpt, marked } from './excerpt.js'
 import { isNumeric } from './format.js'
 import { sumsFoot } from './groups.js'
 import { type Html, html, joined, type Part } from './html.js'
-import { columnsParameter, fromStart, pageUrl, rowUrl, type TableView, tableUrl } from './links.js'
+import { columnsParameter, fromStart, pageUrl, rowUrl, type TableQuery, type TableView, tableUrl } from './links.js'
 import { bothNames, fieldTitle, labelFields } from './names.js'
 import { renderCell, type ShownRow } from './values.js'
 
@@ -14,11 +14,17 @@ export const columnFields = (resource: Resource): Field[] => {
   return resource.fields.filter(({ name }) => !frozen.includes(name))
 }
 
+/** The columns that a query shows, in its order. */
+const shownColumns = (resource: Resource, { columns }: TableQuery): Field[] => {
+  const fields = columnFields(resource)
+  return columns?.flatMap((name) => fields.find((field) => field.name === name) ?? []) ?? fields
+}
+
 const pickLabels = (resource: Resource): Field[] =>
   labelFields(resource).flatMap((name) => resource.fields.find((field) => field.name === name) ?? [])
 
 /** The names of a column's fields; where rows can be ordered by one, a link that does so or turns the order around. */
-const head = ({ registry, resource, query }: TableView, fields: readonly Field[], kind = ''): Html => {
+const head = ({ registry, resource, query }: TableView, fields: readonly Field[], kind = '', before?: Part): Html => {
   const { order } = query
   const titles = fields.map((field) => {
     const { name } = field
@@ -31,11 +37,19 @@ const head = ({ registry, resource, query }: TableView, fields: readonly Field[]
   const isOrder = fields.some(({ name }) => name === order.field)
   const direction = isOrder && html` aria-sort="${order.descending ? 'descending' : 'ascending'}"`
   const raw = fields.map(({ name }) => name).join(' ')
-  return html`<th scope="col"${direction} class="${kind}" title="${fields[0]?.about}">${joined(titles, ' ')}<code class="raw">${raw}</code></th>`
+  const column = kind.startsWith('id') ? undefined : fields[0]?.name
+  return html`<th scope="col"${direction} class="${kind}"${column !== undefined && html` data-column="${column}"`} title="${fields[0]?.about}">${before}${joined(titles, ' ')}<code class="raw">${raw}</code></th>`
+}
+
+/** Tells the script that a cell can be edited in place, and which field it has. */
+const editable = ({ editable: names = [] }: TableView, fields: readonly string[]): Part => {
+  const field = fields.find((name) => names.includes(name))
+  return field !== undefined && html` data-field="${field}"`
 }
 
 /** The label of a row with its matches; if there is none, where else the search has matched, because that column may be out of sight. */
-const labelCell = ({ registry, resource }: TableView, row: ShownRow, url: string): Html => {
+const labelCell = (view: TableView, row: ShownRow, url: string): Html => {
+  const { registry, resource } = view
   const isExcerpt = (value: unknown): value is Excerpt => typeof value === 'object' && value !== null
   const parts = labelFields(resource).flatMap((name): Part[] => {
     const value = row[name] ?? null
@@ -49,7 +63,16 @@ const labelCell = ({ registry, resource }: TableView, row: ShownRow, url: string
   const [first] = matches
   const isInLabel = matches.some(({ field }) => labelFields(resource).includes(field.name))
   const where = !isInLabel && first && matchIn(fieldTitle(registry, first.field), first.value)
-  return html`<th scope="row" class="label"><a href="${url}"><bdi>${parts.length > 0 ? joined(parts, ' ') : `#${row['id']}`}</bdi></a>${where}</th>`
+  return html`<th scope="row" class="label"${editable(view, labelFields(resource))}><a href="${url}"><bdi>${parts.length > 0 ? joined(parts, ' ') : `#${row['id']}`}</bdi></a>${where}</th>`
+}
+
+/** The label of a row as a text. */
+const labelText = (resource: Resource, row: ShownRow): string => {
+  const parts = labelFields(resource).map((name) => {
+    const value = row[name] ?? ''
+    return typeof value === 'object' ? (value as Excerpt).text : String(value)
+  })
+  return cut(parts.join(' ').trim(), 0, 60) || `#${row['id']}`
 }
 
 const matchIn = (title: string, { text, ranges, from: skipped }: Excerpt): Html => {
@@ -62,35 +85,47 @@ const idWidths = [4, 8, 16]
 
 export const rowsTable = (view: TableView, rows: readonly ShownRow[], sums?: Parameters<typeof sumsFoot>[3]): Html => {
   const { resource, query } = view
-  const fields = columnFields(resource).filter(({ name }) => query.columns?.includes(name) ?? true)
+  const fields = shownColumns(resource, query)
   const hasLabel = labelFields(resource).length > 0
   const idField = resource.fields.slice(0, 1)
   const digits = Math.max(...rows.map((row) => String(row['id']).length))
   const width = idWidths.find((most) => digits <= most) ?? 16
   const isCut = digits > width
+  const isSelectable = view.isSelectable === true
+  const box = (name: string, attributes: Part) =>
+    isSelectable && html`<input type="checkbox" aria-label="${name}"${attributes}>`
   const lines = rows.map((row) => {
+    const id = String(row['id'])
+    const select = box(`Select ${labelText(resource, row)}`, html` form="chosen" name="id" value="${id}"`)
     const url = rowUrl(resource, String(row['id']))
-    const cells = fields.map((field) => renderCell(field, row[field.name] ?? null, { ...view, url }))
-    return html`<tr><th scope="row" class="id number"><a href="${url}"${isCut && html` title="${String(row['id'])}"`}>${String(row['id'])}</a></th>${hasLabel && labelCell(view, row, url)}${cells}</tr>`
+    const cells = fields.map((field) =>
+      renderCell(field, row[field.name] ?? null, { ...view, url }, editable(view, [field.name])),
+    )
+    return html`<tr data-row="${url}"><th scope="row" class="id number">${select}<a href="${url}"${isCut && html` title="${String(row['id'])}"`}>${String(row['id'])}</a></th>${hasLabel && labelCell(view, row, url)}${cells}</tr>`
   })
   const heads = [
-    head(view, idField, 'id number'),
+    head(view, idField, 'id number', box('Select all rows of this page', html` class="all-rows" hidden`)),
     hasLabel && head(view, pickLabels(resource), 'label'),
     ...fields.map((field) => head(view, [field], isNumeric(field) && !field.redacted ? 'number' : '')),
   ]
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table class="ids-${width}"><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody>${sumsFoot(view, fields, heads.filter(Boolean).length - fields.length, sums)}</table></div>`
+  return html`<div class="frame"><div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table class="ids-${width} ${isSelectable && 'selectable'}"><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody>${sumsFoot(view, fields, heads.filter(Boolean).length - fields.length, sums)}</table></div></div>`
 }
 
 export const columnChooser = ({ registry, resource, query }: TableView, hidden: readonly Html[]): Html | undefined => {
   const fields = columnFields(resource)
   if (fields.length < 2) return undefined
   const name = columnsParameter(resource)
-  const shown = query.columns ?? fields.map((field) => field.name)
-  const boxes = fields.map(
+  const shown = shownColumns(resource, query)
+  // What is shown stands first, in its order.
+  const boxes = [...new Set([...shown, ...fields])].map(
     (field) =>
-      html`<label><input type="checkbox" name="${name}" value="${field.name}"${shown.includes(field.name) && html` checked`}> ${bothNames(registry, field)}</label>`,
+      html`<li><label><input type="checkbox" name="${name}" value="${field.name}"${shown.includes(field) && html` checked`}> ${bothNames(registry, field)}</label></li>`,
   )
   const all = tableUrl(resource, { ...query, columns: undefined })
-  return html`<details class="chooser"><summary>Columns <span class="note">${shown.length} of ${fields.length}</span></summary><form action="${pageUrl(resource)}" data-navigate>${hidden}<div class="boxes">${boxes}</div>
-    <p><button>Show these</button> <a href="${all}">All</a></p></form></details>`
+  return html`<details class="chooser columns-menu"><summary>Columns <span class="note">${shown.length} of ${fields.length}</span></summary><form action="${pageUrl(resource)}" data-navigate>${hidden}<ul class="boxes" data-all="${fields.map((field) => field.name).join(' ')}">${boxes}</ul>
+    <p><button>Show these</button> <a class="all-columns" href="${all}">All</a></p></form></details>`
 }
+
+/** The menu of the views that a person has named; the script keeps them in the browser. */
+export const viewsMenu = html`<details class="chooser views" hidden><summary>Views <span class="note count"></span></summary><div><ul class="plain-list"></ul>
+  <form><label>Name <input maxlength="60" autocomplete="off"></label> <button>Keep this view</button></form></div></details>`

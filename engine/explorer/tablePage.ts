@@ -3,13 +3,13 @@ import { formatNames, formats } from '../contract/formats.js'
 import { listQueryParser } from '../contract/parameters.js'
 import { defaultListQuery, type Position } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
-import { type Resource, searchedFields } from '../descriptor/registry.js'
+import { type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
 import { spreadOverTicks } from '../process/batchPerTick.js'
 import type { Caller } from '../storage/storage.js'
 import { renderCharts } from './charts.js'
 import { choicesPage } from './choices.js'
 import { type Counts, createValueCounter } from './counts.js'
-import { filterPanel } from './filters.js'
+import { filterInputs, filterPanel } from './filters.js'
 import { grouped, readable } from './format.js'
 import type { Grouping } from './grouping.js'
 import { groupChooser, readGroups, readSums, renderGroups, sumsLink } from './groups.js'
@@ -17,9 +17,10 @@ import { type Html, html } from './html.js'
 import { importLink } from './importPage.js'
 import * as layout from './layout.js'
 import * as links from './links.js'
+import { selectionForm } from './manyPages.js'
 import { fieldTitle, readLabels, referencedResource } from './names.js'
 import { countRows, eachRow } from './rows.js'
-import { columnChooser, rowsTable } from './rowsTable.js'
+import { columnChooser, rowsTable, viewsMenu } from './rowsTable.js'
 import { parseQuery } from './tableQuery.js'
 import { type ShownRow, shownRow } from './values.js'
 
@@ -84,21 +85,34 @@ const searchForm = (resource: Resource, query: links.TableQuery): Html => {
     ${hiddenInputs(resource, { ...query, search: isSearchable ? '' : query.search, where })}${isSearchable && box}</form>`
 }
 
-const downloads = (resource: Resource, query: links.TableQuery): Html[] =>
-  formatNames.map(
-    (format) =>
-      html`<a href="${links.downloadUrl(resource, query, format)}" download>${formats[format].extension.toUpperCase()}</a>`,
-  )
+/** Files of what is shown: its columns, and its rows on all pages; where that is not everything, of everything too. */
+const downloads = (resource: Resource, query: links.TableQuery): Html => {
+  const files = (of: links.TableQuery) =>
+    formatNames.map(
+      (format) =>
+        html` <a href="${links.downloadUrl(resource, of, format)}" download>${formats[format].extension.toUpperCase()}</a>`,
+    )
+  const { search, where, columns } = query
+  const isPart = search !== '' || where.length > 0 || columns !== undefined
+  return html`<span class="downloads">Download ${isPart ? 'as shown' : 'all'}:${files(query)}</span>${isPart && html` <span class="downloads">Everything:${files(defaultListQuery)}</span>`}`
+}
 
-const empty = (resource: Resource, query: links.TableQuery, total: number): Html => {
+const empty = (
+  { writes }: layout.ExplorerService,
+  resource: Resource,
+  query: links.TableQuery,
+  total: number,
+): Html => {
   const { search, where, page } = query
   const plural = resource.plural.toLowerCase()
   if (total > 0) {
     const last = BigInt(Math.ceil(total / page.limit) - 1) * BigInt(page.limit)
     return html`<p class="empty">There are no rows this far: the last of ${grouped(total)} is on page ${grouped(Math.ceil(total / page.limit))}. <a href="${links.tableUrl(resource, { ...query, page: { limit: page.limit, offset: last } })}">Last page</a> or <a href="${links.tableUrl(resource, links.fromStart(query))}">first page</a></p>`
   }
-  const isNarrowed = search !== '' || where.length > 0
-  return html`<p class="empty">${isNarrowed ? 'No rows match.' : 'There are no rows yet.'} ${isNarrowed && html`<a href="${links.tableUrl(resource, { ...defaultListQuery, columns: query.columns })}">Show all ${plural}</a>`}</p>`
+  if (search !== '' || where.length > 0)
+    return html`<p class="empty">No rows match. <a href="${links.tableUrl(resource, { ...defaultListQuery, columns: query.columns })}">Show all ${plural}</a></p>`
+  const first = writes && resource.create
+  return html`<p class="empty">There are no ${plural} yet. ${first && html`<a class="button primary" href="${links.pageUrl(resource, 'new')}">Create the first ${resource.name.toLowerCase()}</a>`}</p>`
 }
 
 const chosenFilters = ({ registry, resource, query, labels }: links.TableView): Html | undefined => {
@@ -138,6 +152,8 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
   const parse = listQueryParser(resource)
   const countFilters = createValueCounter(storage, resource, 'filters')
   const countCharts = createValueCounter(storage, resource, 'charts')
+  const isSelectable = writes && (updatableFields(resource).length > 0 || resource.delete === true)
+  const editable = writes ? updatableFields(resource).map(({ name }) => name) : []
 
   /** Whether the table has few rows. The rows of an existing table would have to be counted for it. */
   const isSmall = async ({ search, where }: links.TableQuery, total: number): Promise<boolean> => {
@@ -153,13 +169,18 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     return { filters, charts }
   }
 
-  const makeView = async (query: links.TableQuery, rows: readonly ShownRow[], counted?: Counted) => {
+  const makeView = async (
+    query: links.TableQuery,
+    wrong: links.WrongParameters,
+    rows: readonly ShownRow[],
+    counted?: Counted,
+  ): Promise<links.TableView> => {
     const labels = await readLabels(service, resource.fields, ({ name }) => [
       ...rows.map((row) => row[name]),
       ...(counted?.filters.counts?.values.get(name) ?? []).map(([value]) => value),
       ...query.where.filter(({ field }) => field === name).flatMap(({ value }) => value),
     ])
-    return { registry, resource, query, labels }
+    return { registry, resource, query, labels, wrong, editable, isSelectable }
   }
 
   /** The page of a query; what the address means is known before its rows are read. */
@@ -167,11 +188,11 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const parsed = await parseQuery(service, resource, parse, request.querystring)
     if ('redirect' in parsed) return parsed
     if ('ambiguous' in parsed) return choicesPage(service, resource, parsed.query, parsed.ambiguous)
-    const { query, ignored } = parsed
+    const { query, ignored, wrong, status } = parsed
     const later = query.grouping?.by.length
-      ? renderedGroups(query, query.grouping, ignored, request)
-      : rendered(query, ignored, request)
-    return { title: resource.plural, later }
+      ? renderedGroups(query, query.grouping, ignored, wrong, request)
+      : rendered(query, ignored, wrong, request)
+    return { title: resource.plural, later, ...(status && { status }) }
   }
 
   const framed = (query: links.TableQuery, filters: Html | undefined, charts: Html, results: Html): layout.Page => {
@@ -188,6 +209,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     query: links.TableQuery,
     grouping: Grouping,
     ignored: readonly string[],
+    wrong: links.WrongParameters,
     { origin, caller }: layout.PageRequest,
   ): Promise<layout.Page> => {
     const groups = await readGroups(storage, resource, query, grouping, caller)
@@ -196,16 +218,16 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const counted = (await isSmall(query, total)) ? await countFilters(query, total, caller, inlineMs) : undefined
     const filters = counted?.counts && counted
     const values = groups.data.map(({ by }) => by)
-    const view = await makeView(query, values, filters && { filters, charts: filters })
+    const view = await makeView(query, wrong, values, filters && { filters, charts: filters })
     const noun = (total === 1 ? resource.name : resource.plural).toLowerCase()
     const rows = links.tableUrl(resource, { ...query, grouping: undefined })
     const head = html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun} in ${grouped(groups.total)} ${groups.total === 1 ? 'group' : 'groups'} · <a href="${rows}">Show rows</a></p>${groupChooser(view, hiddenInputs(resource, { ...query, grouping: undefined }))}`
     const panel = resource.summary
       ? layout.readPanel(service, ['summary', resource], origin, links.apiSummaryUrl(resource, query))
       : undefined
-    const results = html`<div class="results-head">${head}</div>${ignored.map((message) => html`<p class="notice">${message}</p>`)}
+    const results = html`<div class="results-head">${head}</div>${wrongNotices(wrong)}${ignored.map((message) => html`<p class="notice">${message}</p>`)}
       ${chosenFilters(view)}
-      ${groups.data.length > 0 ? renderGroups(view, grouping, groups) : empty(resource, query, 0)}
+      ${groups.data.length > 0 ? renderGroups(view, grouping, groups) : empty(service, resource, query, 0)}
       ${panel}`
     return framed(
       query,
@@ -215,9 +237,18 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     )
   }
 
+  /** What is wrong with the address; where a filter says it too, with a link to it. */
+  const wrongNotices = (wrong: links.WrongParameters): Html[] =>
+    [...wrong].map(([name, { message }]) => {
+      const field = filterInputs(resource).get(name)
+      const title = field ? fieldTitle(registry, field) : name
+      return html`<p class="notice error" role="alert"><bdi>${title}: ${message}</bdi>${field && html` <a href="#filter-${name}">Change the filter</a>`}</p>`
+    })
+
   const rendered = async (
     query: links.TableQuery,
     ignored: readonly string[],
+    wrong: links.WrongParameters,
     { origin, caller }: layout.PageRequest,
   ): Promise<layout.Page> => {
     const page = await storage.table(resource).list(query, caller)
@@ -226,15 +257,15 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, query.search)))
     const inTime = (await isSmall(query, total)) ? await count(query, total, caller, inlineMs) : undefined
     const counted = inTime?.filters.counts && inTime.charts.counts ? inTime : undefined
-    const view = await makeView(query, rows, counted)
+    const view = await makeView(query, wrong, rows, counted)
     await turn()
     const filters = filterPanel(view, counted?.filters)
-    const more = html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`
+    const more = downloads(resource, query)
     const sums = await readSums(storage, resource, query, caller)
-    const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}${groupChooser(view, hiddenInputs(resource, { ...query, grouping: undefined }))}${total > 0 && sumsLink(view)}`
-    const body = html`${ignored.map((message) => html`<p class="notice">${message}</p>`)}
-      ${chosenFilters(view)}
-      ${rows.length > 0 ? rowsTable(view, rows, sums) : empty(resource, query, total)}
+    const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}${groupChooser(view, hiddenInputs(resource, { ...query, grouping: undefined }))}${viewsMenu}${total > 0 && sumsLink(view)}${editable.length > 0 && html`<p class="note hint" hidden>Double click a cell, or press Enter on it, to edit it</p>`}`
+    const body = html`${wrongNotices(wrong)}${ignored.map((message) => html`<p class="notice">${message}</p>`)}
+      ${chosenFilters(view)}${isSelectable && rows.length > 0 && selectionForm(resource, query, total)}
+      ${rows.length > 0 ? rowsTable(view, rows, sums) : empty(service, resource, query, total)}
       ${pager(resource, query, total, page.next)}
       ${layout.readPanel(service, ['list', resource], origin, links.apiListUrl(resource, query), more)}`
     return framed(
@@ -251,7 +282,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const { query } = parsed
     const { total } = await countRows(storage, resource, query, caller)
     const counted = await count(query, total, caller, laterMs)
-    const view = await makeView(query, [], counted)
+    const view = await makeView(query, parsed.wrong, [], counted)
     const main = html`<div class="title"><h1>Filters</h1></div>${searchForm(resource, query)}${renderCharts(view, counted.charts)}${filterPanel(view, counted.filters)}`
     const crumbs = [{ title: resource.plural, url: links.tableUrl(resource, query) }, { title: 'Filters' }]
     return { title: `Filters · ${resource.plural}`, crumbs, main }

@@ -1,27 +1,50 @@
 /** Reads the query of a table page from its query string; forms send empty inputs, names of rows and page numbers too. */
-import { parametersInvalid } from '../contract/errors.js'
+import { HttpError, type Issue } from '../contract/errors.js'
 import { queryIssue } from '../contract/issues.js'
 import { type listQueryParser, queryParameters } from '../contract/parameters.js'
+import { parseId } from '../descriptor/ids.js'
 import { listParameters } from '../descriptor/listParameters.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import { didYouMean } from '../descriptor/nearest.js'
-import { filterFields, type Resource } from '../descriptor/registry.js'
+import { type Field, filterFields, idField, type Resource } from '../descriptor/registry.js'
+import { shorten } from '../descriptor/violations.js'
+import type { Storage } from '../storage/storage.js'
 import type { choicesPage } from './choices.js'
 import { withFilter } from './filters.js'
 import { groupingNames, parseGrouping } from './grouping.js'
 import type { ExplorerService } from './layout.js'
-import { columnsParameter, groupingParameter, pageParameter, type TableQuery, tableUrl } from './links.js'
+import {
+  columnsParameter,
+  groupingParameter,
+  pageParameter,
+  type TableQuery,
+  tableUrl,
+  type WrongParameters,
+} from './links.js'
 import { referencedResource } from './names.js'
 import { countRows } from './rows.js'
 import { columnFields } from './rowsTable.js'
 
 /** The query; or where to go instead; or the name that several rows have, of which one must be chosen. */
 type ParsedQuery =
-  | { readonly query: TableQuery; readonly ignored: readonly string[] }
+  | {
+      readonly query: TableQuery
+      readonly ignored: readonly string[]
+      readonly wrong: WrongParameters
+      readonly status?: number
+    }
   | { readonly redirect: string }
   | { readonly query: TableQuery; readonly ambiguous: Parameters<typeof choicesPage>[3] }
 
 const isInteger = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text)
+
+/** Whether a text is the id of a row, and not its name; any text can be an id of its kind, so that the row decides. */
+const isIdOf = async (storage: Storage, target: Resource, text: string): Promise<boolean> => {
+  const { kind } = idField(target)
+  if (kind === 'integer') return isInteger(text)
+  const id = parseId(target, text)
+  return id !== undefined && (kind === 'uuid' || (await storage.table(target).get(id)) !== undefined)
+}
 
 /** An input for a time sends it without an offset. */
 const withOffset = ([name, value]: [string, string]): [string, string] => [
@@ -31,16 +54,46 @@ const withOffset = ([name, value]: [string, string]): [string, string] => [
     : value,
 ]
 
-/** The columns that the parameters name, in the order of the descriptor; undefined for all. */
-const columnsIn = (resource: Resource, values: readonly string[]): readonly string[] | undefined => {
+/** The columns that the parameters name, in their order; undefined for all in the order of the descriptor. */
+const columnsIn = (resource: Resource, values: readonly string[], issues: Issue[]): readonly string[] | undefined => {
   const known = columnFields(resource).map(({ name }) => name)
   const chosen = values.flatMap((value) => value.split(',')).filter(Boolean)
   const wrong = chosen.filter((name) => !known.includes(name))
   const issue = (name: string) =>
     queryIssue('enum', columnsParameter(resource), `There is no column "${name}"${didYouMean(name, known)}`, name)
-  if (wrong.length > 0) throw parametersInvalid(wrong.map(issue))
-  const columns = known.filter((name) => chosen.includes(name))
-  return columns.length === 0 || columns.length === known.length ? undefined : columns
+  issues.push(...wrong.map(issue))
+  const columns = [...new Set(chosen)].filter((name) => known.includes(name))
+  return columns.length === 0 || columns.join() === known.join() ? undefined : columns
+}
+
+/** What is wrong with a value, for the person who typed it. */
+const wrongWords: Readonly<Record<string, string>> = {
+  int_parsing: 'is not a whole number',
+  int_parsing_size: 'is too large',
+  float_parsing: 'is not a number',
+  finite_number: 'is too large',
+  bool_parsing: 'is neither true nor false',
+  date_parsing: 'is not a date such as 2026-03-01',
+  datetime_parsing: 'is not a time such as 2026-03-01T09:30:00Z',
+  uuid_parsing: 'is not a UUID',
+  decimal_parsing: 'is not a number such as 12.50',
+}
+
+const describe = ({ type, msg, input = '' }: Issue): string =>
+  wrongWords[type] ? `“${shorten(String(input))}” ${wrongWords[type]}.` : /[.?]$/.test(msg) ? msg : `${msg}.`
+
+/** What the parameters mean without those that are wrong: their issues are told beside the rows. */
+const parseRight = (parse: ReturnType<typeof listQueryParser>, pairs: readonly [string, string][], issues: Issue[]) => {
+  try {
+    return parse(new URLSearchParams(pairs as [string, string][]).toString())
+  } catch (error) {
+    const { detail = [] } = error instanceof HttpError ? (error.body as { detail?: readonly Issue[] }) : {}
+    const names = detail.map(({ loc }) => loc[1])
+    const right = pairs.filter(([name]) => !names.includes(name))
+    if (right.length === pairs.length) throw error
+    issues.push(...detail)
+    return parseRight(parse, right, issues)
+  }
 }
 
 const ignoredIn = (resource: Resource, sent: Iterable<string>): string[] => {
@@ -62,23 +115,36 @@ export const parseQuery = async (
   const sent = new Map(filled)
   const page = sent.get(pageParameter(resource))
   sent.delete(pageParameter(resource))
-  const named = filterFields(resource).flatMap((field) => {
-    const [target, text = '0'] = [referencedResource(registry, field), sent.get(field.name)?.trim()]
-    return target && !isInteger(text) ? [{ field, target, text }] : []
-  })
+  const named: { readonly field: Field; readonly target: Resource; readonly text: string }[] = []
+  for (const field of filterFields(resource)) {
+    const [target, text] = [referencedResource(registry, field), sent.get(field.name)?.trim()]
+    if (target && text !== undefined && !(await isIdOf(storage, target, text))) named.push({ field, target, text })
+  }
   for (const { field } of named) sent.delete(field.name)
-  const parsed = parse(new URLSearchParams(filled.filter(([name]) => sent.has(name)).map(withOffset)).toString())
+  const issues: Issue[] = []
+  const parsed = parseRight(parse, filled.filter(([name]) => sent.has(name)).map(withOffset), issues)
   const [first, ...others] = named
   // One name after another: the address of the next page has the names that are still to be found.
   const unresolved = others.map(({ field, text }) => ({ field: field.name, operator: 'eq', value: text }) as const)
   const sentColumns = all.getAll(columnsParameter(resource))
-  const columns = columnsIn(resource, sentColumns)
+  const columns = columnsIn(resource, sentColumns, issues)
   const grouping = parseGrouping(resource, (name) => groupingParameter(resource, name), all)
   const query = { ...parsed, where: [...parsed.where, ...unresolved], columns, grouping }
   if (first) {
     const { total, first: id } = await countRows(storage, first.target, { ...defaultListQuery, search: first.text })
-    if (total !== 1) return { query, ambiguous: first }
-    return { redirect: tableUrl(resource, withFilter(query, first.field.name, String(id))) }
+    if (total > 1) return { query, ambiguous: first }
+    if (total === 1) return { redirect: tableUrl(resource, withFilter(query, first.field.name, String(id))) }
+    const message = `No ${first.target.name.toLowerCase()} matches “${shorten(first.text)}”`
+    issues.push(queryIssue('reference', first.field.name, message, first.text))
+  }
+  if (issues.length > 0) {
+    const known = { ...query, where: query.where.filter((one) => !(unresolved as readonly unknown[]).includes(one)) }
+    const wrong = issues.map((issue): [string, { input: string; message: string }] => [
+      String(issue.loc[1]),
+      { input: String(issue.input ?? ''), message: describe(issue) },
+    ])
+    const status = issues.every(({ type }) => type === 'reference') ? 200 : 422
+    return { query: known, ignored: ignoredIn(resource, all.keys()), wrong: new Map(wrong), status }
   }
   if (page !== undefined && isInteger(page)) {
     const { limit } = query.page
@@ -88,5 +154,5 @@ export const parseQuery = async (
   // A form without JavaScript sends its empty inputs too; the address is the query alone.
   const isRepeated = sentColumns.length > 1 || (sentColumns.length === 1 && !columns)
   if (filled.length < all.size || isRepeated) return { redirect: tableUrl(resource, query) }
-  return { query, ignored: ignoredIn(resource, all.keys()) }
+  return { query, ignored: ignoredIn(resource, all.keys()), wrong: new Map() }
 }

@@ -10,7 +10,7 @@ import {
 } from '../descriptor/registry.js'
 import { cut, type Excerpt, makeExcerpt, marked, matchesIn } from './excerpt.js'
 import { formatted, grouped, isJson, isNumeric, readable } from './format.js'
-import { type Html, html } from './html.js'
+import { type Html, html, type Part } from './html.js'
 import { rowUrl, type TableView } from './links.js'
 import { referencedResource } from './names.js'
 
@@ -68,22 +68,23 @@ const longText = ({ text, ranges, from: skipped, length }: Excerpt, url: string)
   return html`<details><summary><bdi>${summary}</bdi></summary><div class="unfolded" dir="auto">${skipped > 0 && '…'}${marked(text, ranges, 0, text.length)}${rest && '…'}${rest}</div></details>`
 }
 
-const textCell = (field: Field, excerpt: Excerpt, url: string): Html => {
+const textContent = (field: Field, excerpt: Excerpt, url: string): Html => {
   const { text, ranges, length } = excerpt
-  if (length > cellLength || text.includes('\n')) return html`<td class="text">${longText(excerpt, url)}</td>`
+  if (length > cellLength || text.includes('\n')) return longText(excerpt, url)
   const shown = ranges.length > 0 ? html`<bdi>${marked(text, ranges, 0, text.length)}</bdi>` : formatted(field, text)
-  return html`<td class="text">${toned(field, text, shown)}</td>`
+  return toned(field, text, shown)
 }
 
-export const renderCell = (field: Field, value: Value | Excerpt, shown: Shown): Html => {
-  if (field.redacted) return html`<td>${redacted}</td>`
-  const number = isNumeric(field) && html` class="number"`
-  if (value === null) return html`<td${number}>${none}</td>`
+export const renderCell = (field: Field, value: Value | Excerpt, shown: Shown, attributes?: Part): Html => {
+  const cell = (content: Html, kind = '') => html`<td${kind && html` class="${kind}"`}${attributes}>${content}</td>`
+  if (field.redacted) return cell(redacted)
+  const number = isNumeric(field) ? 'number' : ''
+  if (value === null) return cell(none, number)
   const excerpt = typeof value === 'object' ? (value as Excerpt) : undefined
   const link = reference(field, excerpt?.text ?? (value as Value), shown)
-  if (link) return html`<td class="text">${link}</td>`
-  if (excerpt) return textCell(field, excerpt, shown.url)
-  return html`<td${number}>${toned(field, String(value), formatted(field, value as GivenValue))}</td>`
+  if (link) return cell(link, 'text')
+  if (excerpt) return cell(textContent(field, excerpt, shown.url), 'text')
+  return cell(toned(field, String(value), formatted(field, value as GivenValue)), number)
 }
 
 /** A page shows at most this many characters of a text; the API has all of them. */

@@ -1,12 +1,32 @@
 /** Streams all rows of a query in the format that the client requested: NDJSON or CSV. */
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import type { Rights } from '../descriptor/access.js'
+import { memberTexts } from '../descriptor/jsonText.js'
 import type { ListQuery } from '../descriptor/listQuery.js'
 import type { Resource } from '../descriptor/registry.js'
-import { csvHeader } from '../storage/csv.js'
+import { csvHeader, toCsv } from '../storage/csv.js'
 import { maxAcceptLength, sendStreamed } from './conditional.js'
 import type { Service } from './handlers.js'
 import type { AppContext } from './requestLog.js'
+
+/** The lines of JSON with some of their members, in this order. */
+async function* pickMembers(names: readonly string[], rows: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let rest = ''
+  for await (const part of rows) {
+    const lines = (rest + Buffer.from(part).toString()).split('\n')
+    rest = lines.pop() ?? ''
+    const picked = lines.map((line) => {
+      const members = memberTexts(line)
+      return `{${names.map((name) => `${JSON.stringify(name)}:${members.get(name) ?? 'null'}`).join(',')}}\n`
+    })
+    yield Buffer.from(picked.join(''))
+  }
+}
+
+async function* asCsv({ fields }: Resource, names: readonly string[], rows: AsyncIterable<Uint8Array>) {
+  const json = fields.filter(({ kind }) => kind === 'json').map(({ name }) => name)
+  for await (const part of rows) yield toCsv(names, part, json)
+}
 
 async function* withHeader(names: readonly string[], rows: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield csvHeader(names)
@@ -30,11 +50,15 @@ export const sendRows = (
   query: Omit<ListQuery, 'page'>,
   format: FormatName,
   rights: Rights,
+  columns?: readonly string[],
 ): void => {
   const { type, extension } = formats[format]
-  const names = resource.fields.map(({ name }) => name)
+  const names = columns ?? resource.fields.map(({ name }) => name)
   const isCsv = format === 'text/csv'
-  const rows = storage.table(resource, query.expand, rights).stream(query, ctx.res, isCsv ? 'csv' : 'json')
+  const table = storage.table(resource, query.expand, rights)
+  const picked = columns && pickMembers(columns, table.stream(query, ctx.res, 'json'))
+  const some = picked && (isCsv ? asCsv(resource, columns, picked) : picked)
+  const rows = some ?? table.stream(query, ctx.res, isCsv ? 'csv' : 'json')
   ctx.set('Content-Disposition', `attachment; filename="${resource.path}.${extension}"`)
   sendStreamed(ctx, { body: isCsv ? withHeader(names, rows) : rows }, maxDownloads, type)
 }

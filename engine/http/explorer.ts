@@ -3,15 +3,16 @@ import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { hasAccess } from '../contract/accessDocuments.js'
 import * as errors from '../contract/errors.js'
-import type { Operation, ResourceOperation } from '../contract/operations.js'
+import { batchWriters, deriveOperations, type Operation, type ResourceOperation } from '../contract/operations.js'
 import { bodyLimit } from '../contract/rowBody.js'
 import { type Identity, nobody } from '../descriptor/access.js'
 import type { Asset } from '../explorer/assets.js'
 import { createExplorer, type PageResponse, type Route } from '../explorer/index.js'
 import type { LaterPage, Page } from '../explorer/layout.js'
-import { ownTarget, pageUrl, rowFolder, signInPath, signOutPath } from '../explorer/links.js'
+import { batchPath, ownTarget, pageUrl, restorePath, rowFolder, signInPath, signOutPath } from '../explorer/links.js'
 import { localPath, signInPage } from '../explorer/signIn.js'
 import { mayCall, seenBy } from '../explorer/visitor.js'
+import { batch } from './batch.js'
 import { readText } from './body.js'
 import { permitFor } from './callers.js'
 import { pageHeaders } from './commonHeaders.js'
@@ -20,6 +21,7 @@ import { sendRows } from './download.js'
 import { createHandler, type Handler, type Service } from './handlers.js'
 import type { AppContext } from './requestLog.js'
 import { createSessions, isSameOrigin } from './sessions.js'
+import { undoer } from './undo.js'
 
 const explorerHeaders = {
   ...pageHeaders("img-src 'self'", "form-action 'self'"),
@@ -74,7 +76,7 @@ const explorerOf = (service: Service, operations: readonly Operation[], visitor:
     if ('redirect' in response) return ctx.redirect(response.redirect)
     if ('format' in response) {
       const resource = seen.original?.(response.resource) ?? response.resource
-      return sendRows(ctx, service, resource, response.query, response.format, rights)
+      return sendRows(ctx, service, resource, response.query, response.format, rights, response.columns)
     }
     if ('file' in response) {
       ctx.set('Content-Disposition', `attachment; filename="${response.file}"`)
@@ -82,6 +84,7 @@ const explorerOf = (service: Service, operations: readonly Operation[], visitor:
     }
     const html = 'main' in response ? render(response) : response.source
     await sendTagged(ctx, taggedBody(Buffer.from(html)), htmlType)
+    if ('status' in response && response.status && ctx.status === 200) ctx.status = response.status
   }
   /** The page of a slow query: its start is sent at once. What fails afterwards is shown in it. */
   async function* inParts(ctx: AppContext, { title, later }: LaterPage): AsyncGenerator<Uint8Array> {
@@ -103,7 +106,10 @@ const explorerOf = (service: Service, operations: readonly Operation[], visitor:
       ctx.res.setMaxListeners(30)
       const response = await route.respond({ segment, querystring: ctx.querystring, origin, caller: ctx.res })
       if (!('later' in response)) return send(ctx, response)
-      if (ctx.method !== 'GET' || !(await isLate(response.later))) return send(ctx, await response.later)
+      const { later, status } = response
+      if (ctx.method !== 'GET' || !(await isLate(later)))
+        return send(ctx, { ...(await later), ...(status && { status }) })
+      if (status) ctx.status = status
       ctx.type = htmlType
       ctx.body = Readable.from(counted(ctx, inParts(ctx, response)))
     },
@@ -234,6 +240,21 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
       setPrivate(ctx)
     }
     add('exploreWrite', path, handler, operation.route.method)
+  }
+  const undo = undoer(service)
+  const writers = batchWriters(service.registry, deriveOperations(service.registry))
+  // Whether or not the API has a batch: many rows are changed all or none.
+  const tools = { [batchPath]: batch(service, { writers }, undo), [restorePath]: undo.restore }
+  for (const [path, handle] of Object.entries(tools)) {
+    const handler: Handler = async (ctx) => {
+      delete ctx.state.errorHtml
+      ctx.state.isPrivate = true
+      // A token in a header is sent on purpose; a cookie is not.
+      if (ctx.state.session && !isSameOrigin(ctx)) throw errors.forbidden()
+      await handle(ctx)
+      setPrivate(ctx)
+    }
+    add('exploreBatch', path, handler, 'post')
   }
   for (const file of assets) add('exploreAsset', file.path, assetHandler(file, immutable))
   add('exploreAsset', favicon.path, assetHandler(favicon))

@@ -1,5 +1,5 @@
 /** The sessions of the explorer: who a visitor is, in a sealed cookie that nothing else takes. */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { tooManyAttempts } from '../contract/errors.js'
@@ -7,6 +7,7 @@ import { accessNames, type Identity, isClaim, rulesOf, service as serviceCaller 
 import type { Service } from './handlers.js'
 import { digestOf } from './keys.js'
 import type { AppContext } from './requestLog.js'
+import { sealer } from './seals.js'
 
 const cookieName = 'registry_session'
 
@@ -21,31 +22,6 @@ type Sealed = { readonly until: number } & (
   | { readonly digest: string }
   | { readonly caller: Pick<Identity, 'name' | 'owner' | 'roles' | 'claims'> }
 )
-
-const sealer = (secret: string) => {
-  const key = createHash('sha256').update(`sessions of the explorer\n${secret}`).digest()
-  return {
-    seal(content: Sealed): string {
-      const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce)
-      const text = Buffer.concat([cipher.update(JSON.stringify(content)), cipher.final()])
-      return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')
-    },
-    /** Undefined if it was not sealed with this secret. */
-    open(sealed: string): Sealed | undefined {
-      const bytes = Buffer.from(sealed, 'base64url')
-      if (bytes.length < 28) return undefined
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
-      decipher.setAuthTag(bytes.subarray(12, 28))
-      try {
-        const text = Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()])
-        return JSON.parse(String(text)) as Sealed
-      } catch {
-        return undefined
-      }
-    },
-  }
-}
 
 /** The roles and claims that rules use: a cookie has no room for all that a token says. */
 const usedNames = ({ registry, operations = [] }: Pick<Service, 'registry' | 'operations'>) => {
@@ -79,7 +55,8 @@ export const isSameOrigin = (ctx: AppContext): boolean => {
 export const createSessions = (service: Service) => {
   const { token, credentials, callers, sessionSecret } = service
   // Who may sign in otherwise has no session any more.
-  const { seal, open } = sealer(
+  const { seal, open } = sealer<Sealed>(
+    'sessions of the explorer',
     `${credentials?.settings ?? ''} ${sessionSecret ?? randomBytes(32).toString('base64url')}`,
   )
   const tokenDigest = token === undefined ? undefined : digestOf(Buffer.from(token, 'utf8'))

@@ -15,7 +15,7 @@ const fields = {
   due: date({ min: '2026-01-01', filter: true }),
   noted: date({ default: today }),
   starts: timestamp({ max: '2030-01-01T01:00:00+01:00' }),
-  code: text({ maxLength: 9, pattern: '[A-Z]{2}-\\d+' }),
+  code: text({ maxLength: 9, pattern: '[A-Z]{2}-\\d+', example: 'AB-12' }),
   odd: text({ maxLength: 9, pattern: '[a-z|]+' }),
   notes: text({ maxLength: 1_000 }),
   word: text(),
@@ -37,8 +37,38 @@ const steps = resourceIn(
   { name: 'Step' },
 )
 
+const nth = (count: number, name: (n: number) => string, make: (n: number) => unknown) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [name(n), make(n)]))
+const forms = resourceIn(
+  'forms',
+  {
+    title: text(),
+    ...nth(
+      4,
+      (n) => `address_${n}`,
+      () => text(),
+    ),
+    ...nth(
+      6,
+      (n) => `count${n}`,
+      () => integer(),
+    ),
+    ...nth(
+      3,
+      (n) => `flag${n}`,
+      () => boolean(),
+    ),
+    ...nth(
+      9,
+      (n) => `word${n}`,
+      () => text(),
+    ),
+  } as never,
+  { name: 'Form', required: ['title'] },
+)
+
 const { run, test, service, address, open } = await browserSuite('explorer form in a browser', () =>
-  startService({ registry: [tasks, steps], explorer: true }),
+  startService({ registry: [tasks, steps, forms], explorer: true }),
 )
 
 test('each field has the control of its kind, with the rules that the browser knows', async () => {
@@ -55,7 +85,7 @@ test('each field has the control of its kind, with the rules that the browser kn
     days: 'number 0 366 any',
     due: 'date 2026-01-01 9999-12-31',
     noted: 'date  9999-12-31',
-    starts: 'datetime-local  2030-01-01T00:00:00.000 0.001',
+    starts: 'datetime-local  2030-01-01T00:00:00.000',
     code: 'text     18 [A-Z]{2}-\\d+',
     odd: 'text     18',
     notes: 'textarea     2000',
@@ -92,6 +122,76 @@ test('each value is sent as its kind', async () => {
   const sent = page.waitForRequest('**/api/v1/tasks')
   await page.click('#create button')
   assert.is((await sent).postData(), body)
+  await close()
+})
+
+test('each control says its rules in words, and errors name the field as the form does', async () => {
+  const { page, close } = await open('/explore/tasks/new')
+  const help = (name: string) => page.textContent(`#help-${name}`)
+  assert.is(await help('title'), '2 to 5 characters.')
+  assert.is(await help('code'), 'At most 9 characters, like AB-12.')
+  assert.is(await help('days'), '0 to 366.')
+  assert.is(await help('due'), '1 Jan 2026 or later.')
+  assert.is(await page.evaluate('document.activeElement.id'), 'field-title')
+  await page.fill('#field-title', 'Word')
+  await page.fill('#field-code', 'x')
+  await page.fill('#token', token)
+  await page.click('#create button')
+  await page.locator('#issue-code').filter({ hasText: /./ }).waitFor()
+  assert.is(await page.textContent('#issue-code'), 'Code must look like AB-12; “x” does not.')
+  await close()
+})
+
+test('a reference: a name that one row has needs no choice, and the first click creates', async () => {
+  const { id } = await newTask({ title: 'Uniq' })
+  const { page, close } = await open('/explore/steps/new')
+  await page.fill('#token', token)
+  await page.focus('#field-task_id')
+  await page.keyboard.type('uniq')
+  await page.locator('[role=option]', { hasText: 'Uniq' }).waitFor()
+  const button = await page.locator('#create .primary').boundingBox()
+  await page.mouse.click((button?.x ?? 0) + 5, (button?.y ?? 0) + 3)
+  await page.waitForURL(/\/explore\/steps\/\d+$/)
+  const { body } = await (service as TestService).get(new URL(page.url()).pathname.replace('/explore', '/v1'))
+  assert.is(body.task_id, id)
+  await close()
+})
+
+test('a reference: a name that is sent before its suggestions are there is found first', async () => {
+  await newTask({ title: 'Quick' })
+  const { page, close } = await open('/explore/steps/new')
+  await page.fill('#token', token)
+  await page.fill('#field-task_id', 'quick')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/explore\/steps\/\d+$/)
+  await close()
+})
+
+test('a reference: a new row is made in place', async () => {
+  const { page, problems, close } = await open('/explore/steps/new')
+  await page.fill('#token', token)
+  await page.fill('#field-needs_id', 'nothing like it')
+  await page.locator('[role=option]', { hasText: 'New task' }).click()
+  await page.locator('dialog h2', { hasText: 'New task' }).waitFor()
+  assert.equal(await seriousViolations(page), [])
+  await page.locator('dialog [name=title]').fill('Made')
+  await page.locator('dialog .token input').fill(token)
+  await page.locator('dialog .primary').click()
+  await page.locator('dialog').waitFor({ state: 'detached' })
+  assert.is(await page.inputValue('#field-needs_id'), 'Made')
+  assert.match(String(await page.textContent('.control:has(#field-needs_id) .picked')), /^#\d+$/)
+  await page.click('#create .primary')
+  await page.waitForURL(/\/explore\/steps\/\d+$/)
+  assert.match(String(await page.textContent('dl')), /Made/)
+  assert.equal(problems, [])
+  await close()
+})
+
+test('a long form has groups, and links that jump to them', async () => {
+  const { page, close } = await open('/explore/forms/new')
+  assert.equal(await page.locator('legend').allTextContents(), ['Required', 'Address', 'Numbers', 'Yes or no', 'Texts'])
+  await page.click('.jump a >> text=Texts')
+  assert.ok(Number((await page.locator('#group-4').boundingBox())?.y) < 900)
   await close()
 })
 
@@ -135,10 +235,14 @@ test('edit: what somebody else has changed meanwhile is shown beside what was ty
   await page.click('#update .primary')
   await page.locator('#error', { hasText: 'Somebody else' }).waitFor()
   const other = (name: string) => page.textContent(`.control:has(#field-${name}) .other`)
-  assert.match(String(await other('title')), /set this to Other/)
-  assert.match(String(await other('word')), /it was old/)
+  assert.match(String(await other('title')), /Keep Mine Take Other/)
+  assert.match(String(await other('word')), /Back to old/)
   assert.is(await page.inputValue('#field-size'), '2')
+  assert.match(String(await other('size')), /Back to 1/)
+  await page.click('.control:has(#field-title) .other button >> text=Keep')
+  assert.is(await page.inputValue('#field-title'), 'Mine')
   await page.focus('#field-odd')
+  await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   assert.is(await page.inputValue('#field-odd'), 'other')

@@ -151,6 +151,28 @@ const write = (path: string, method: string, headers: Record<string, string>, bo
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
 
+test('a batch of the explorer: with the session from this site or with a key, all or none, with the rights of the visitor', async () => {
+  const [hr, ana] = [{ cookie: cookies['hr'] as string }, { cookie: cookies['ana'] as string }]
+  const change = (id: number, name: string) => ({ method: 'PATCH', path: `/v1/people/${id}`, body: { name } })
+  const send = (headers: Record<string, string>, ...operations: object[]) =>
+    write('/explore/batch', 'POST', headers, { operations })
+  const nameOf = async (id: number) =>
+    (await service.send(`/api/v1/people/${id}`, { headers: { authorization: `Bearer ${token}` } })).body.name
+  assert.is((await send({ ...hr, ...origin }, change(1, 'One'), change(3, 'Three'))).status, 200)
+  assert.equal([await nameOf(1), await nameOf(3)], ['One', 'Three'])
+  assert.is(
+    (await send({ authorization: `Bearer ${token}` }, change(1, 'Person 1'), change(3, 'Person 3'))).status,
+    200,
+  )
+  assert.is((await send({ ...hr, origin: 'https://evil.example' }, change(1, 'Evil'))).status, 403)
+  assert.is((await send(hr, change(1, 'Evil'))).status, 403)
+  assert.is((await send(origin, change(1, 'Evil'))).status, 401)
+  assert.is((await send({ authorization: 'Bearer wrong' }, change(1, 'Evil'))).status, 401)
+  const partly = await send({ ...ana, ...origin }, change(2, 'Ana'), change(1, 'Evil'))
+  assert.equal([partly.status, partly.body.error.details.operation], [404, 1])
+  assert.equal([await nameOf(1), await nameOf(2)], ['Person 1', 'Person 2'])
+})
+
 test('forms write with the session, only from this site; the API does not take the cookie', async () => {
   const [hr, ana] = [{ cookie: cookies['hr'] as string }, { cookie: cookies['ana'] as string }]
   const made = await write('/explore/people', 'POST', { ...hr, ...origin }, { name: 'New' })

@@ -2,12 +2,51 @@
 
 const pause = 150
 
+/** Where a reference shows the id of the row that its name stands for; undefined for other inputs. */
+export const pickedElement = (input) => input.parentElement.querySelector('.picked')
+
+const fetchOptions = async (input, text, signal) => {
+  const url = new URL(input.dataset.choices, location.href)
+  url.searchParams.set('q', text)
+  const response = await fetch(url, { signal })
+  if (!response.ok) return undefined
+  const page = new DOMParser().parseFromString(`<ul>${await response.text()}</ul>`, 'text/html')
+  return [...page.querySelectorAll('li')]
+}
+
+const choose = (input, { value, label }) => {
+  const picked = pickedElement(input)
+  input.value = picked ? label : value
+  if (picked) {
+    input.dataset.id = value
+    picked.textContent = `#${value}`
+  }
+  input.dispatchEvent(new Event('change', { bubbles: true }))
+}
+
+/** Of rows that were found by a text: the one whose id it is, or the only one. */
+const meant = (text, options) => {
+  const rows = options.filter(({ dataset }) => dataset.value !== undefined)
+  const byId = rows.find(({ dataset }) => dataset.value === text)
+  return byId ?? (rows.length === 1 && /\D/.test(text) ? rows[0] : undefined)
+}
+
+/** Finds the rows of references whose names were typed and not chosen. */
+export const settle = async (inputs) => {
+  for (const input of inputs) {
+    const text = input.value.trim()
+    if (!input.dataset.choices || !pickedElement(input) || text === '' || input.dataset.id !== undefined) continue
+    const row = meant(text, (await fetchOptions(input, text).catch(() => undefined)) ?? [])
+    if (row) choose(input, row.dataset)
+  }
+}
+
 const makeCombobox = (input) => {
   const id = `${input.id}-choices`
   const properties = { id, role: 'listbox', ariaLabel: 'Suggestions', hidden: true }
   const list = Object.assign(document.createElement('ul'), properties)
   input.after(list)
-  const picked = input.parentElement.querySelector('.picked')
+  const picked = pickedElement(input)
   Object.assign(input, { role: 'combobox', ariaAutoComplete: 'list', ariaExpanded: 'false' })
   input.setAttribute('aria-controls', id)
   let request
@@ -15,7 +54,7 @@ const makeCombobox = (input) => {
   /** The text that the options were found by. */
   let asked
 
-  const options = () => [...list.querySelectorAll('[data-value]')]
+  const options = () => [...list.querySelectorAll('[data-value], [data-create]')]
   const active = () => list.querySelector('[aria-selected="true"]')
   const close = () => {
     clearTimeout(timer)
@@ -30,24 +69,37 @@ const makeCombobox = (input) => {
     option?.scrollIntoView({ block: 'nearest' })
     if (option) input.setAttribute('aria-activedescendant', option.id)
   }
-  const choose = (option) => {
-    input.value = option.dataset.value
-    if (picked) picked.textContent = option.dataset.label
+  const take = async (option) => {
     close()
-    input.dispatchEvent(new Event('change', { bubbles: true }))
+    if (option.dataset.create) {
+      // Loaded when it is needed: most forms never make a row of another table.
+      const { createInPlace } = await import('./inPlace.js')
+      const row = await createInPlace(option.dataset.create)
+      input.focus()
+      if (row) choose(input, row)
+      return
+    }
+    choose(input, option.dataset)
     if (input.dataset.choose === 'submit') input.form.requestSubmit()
+  }
+  /** The last option, where the person may create a row of the other table. */
+  const createOption = () => {
+    const { new: url, noun } = input.dataset
+    if (!url) return []
+    const option = Object.assign(document.createElement('li'), { role: 'option', textContent: `New ${noun} …` })
+    option.ariaSelected = 'false'
+    option.dataset.create = url
+    option.className = 'create'
+    return [option]
   }
   const ask = async () => {
     request?.abort()
     request = new AbortController()
     try {
       const text = input.value
-      const url = new URL(input.dataset.choices, location.href)
-      url.searchParams.set('q', text)
-      const response = await fetch(url, { signal: request.signal })
-      if (!response.ok) return close()
-      const page = new DOMParser().parseFromString(`<ul>${await response.text()}</ul>`, 'text/html')
-      list.replaceChildren(...page.querySelectorAll('li'))
+      const found = await fetchOptions(input, text, request.signal)
+      if (!found) return close()
+      list.replaceChildren(...found, ...createOption())
       asked = text
       for (const [n, option] of options().entries()) option.id = `${id}-${n}`
       list.hidden = list.children.length === 0
@@ -64,7 +116,10 @@ const makeCombobox = (input) => {
 
   input.addEventListener('input', () => {
     clearTimeout(timer)
-    if (picked) picked.textContent = ''
+    if (picked) {
+      picked.textContent = ''
+      delete input.dataset.id
+    }
     timer = setTimeout(ask, pause)
   })
   // Values are few, so they are offered before a letter is typed.
@@ -76,23 +131,27 @@ const makeCombobox = (input) => {
       else step(event.key === 'ArrowDown' ? 1 : -1)
     } else if (event.key === 'Enter' && !list.hidden && active()) {
       event.preventDefault()
-      choose(active())
-    } else if (event.key === 'Escape') {
+      take(active())
+    } else if (event.key === 'Escape' && !list.hidden) {
+      event.stopPropagation()
+      event.preventDefault()
       asked = undefined
       close()
     }
   })
   input.addEventListener('blur', () => {
-    const all = options()
-    // A name that only one row has needs no choice; digits are an id.
-    if (picked && all.length === 1 && asked === input.value && /\D/.test(asked)) choose(all[0])
-    else close()
+    const text = input.value.trim()
+    const row = picked && input.dataset.id === undefined && asked === input.value ? meant(text, options()) : undefined
+    close()
+    // There is room for the id already: nothing may move under a mouse that is pressed.
+    if (row) choose(input, row.dataset)
+    else if (picked && text !== '') settle([input])
   })
   // Before the input loses its focus, which closes the list.
   list.addEventListener('mousedown', (event) => {
     event.preventDefault()
-    const option = event.target.closest('[data-value]')
-    if (option) choose(option)
+    const option = event.target.closest('[data-value], [data-create]')
+    if (option) take(option)
   })
 }
 

@@ -1,10 +1,13 @@
 /** The script of every page. Without it all pages but the forms work. */
+import { editableCells } from './cells.js'
 import { comboboxes } from './combobox.js'
 import './find.js'
 import { writeForm } from './form.js'
 import { importForm } from './importForm.js'
 import { onPage } from './navigate.js'
 import { operationForm } from './operation.js'
+import { selection } from './select.js'
+import { keptViews } from './views.js'
 
 /** Behind a proxy, only the browser knows the address that it used. */
 const fixOrigin = (text) => text.replace(/'https?:\/\/[^/']+/, `'${location.origin}`)
@@ -32,12 +35,29 @@ onPage((root) => {
       }, 1500)
     })
   }
-  // On a narrow screen the filters would push the table away.
+  // On a narrow screen the filters would push the table away, unless one of them says what is wrong.
   const filters = root.querySelector('.filters > details')
-  if (filters && root.id !== 'filters' && matchMedia('(max-width: 999px)').matches) filters.open = false
+  const isNarrow = matchMedia('(max-width: 999px)').matches
+  if (filters && root.id !== 'filters' && isNarrow && !filters.querySelector('.issue')) filters.open = false
+})
+
+/** Marks a table that continues to the right. */
+const markMore = (scroll) => {
+  const { scrollLeft, clientWidth, scrollWidth, parentElement } = scroll
+  parentElement.toggleAttribute('data-more', scrollLeft + clientWidth < scrollWidth - 4)
+}
+
+onPage((root) => {
+  for (const scroll of root.querySelectorAll('.frame > .scroll')) {
+    scroll.addEventListener('scroll', () => markMore(scroll), { passive: true })
+    new ResizeObserver(() => markMore(scroll)).observe(scroll)
+  }
 })
 
 onPage(comboboxes)
 onPage(writeForm)
 onPage(operationForm)
 onPage(importForm)
+onPage(editableCells)
+onPage(selection)
+onPage(keptViews)

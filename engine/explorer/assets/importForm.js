@@ -1,22 +1,7 @@
 /** Imports a file: sends it for a dry run, shows each issue at its cell, and then stores it. */
-import {
-  authorization,
-  clear,
-  finish,
-  isComplete,
-  newKey,
-  show,
-  showMessage,
-  showRefusedToken,
-  takeToken,
-} from './form.js'
+import { clear, finish, isComplete, show, showMessage, showRefusedToken, takeToken } from './form.js'
 import { guard } from './navigate.js'
-
-const element = (name, properties, ...children) => {
-  const made = Object.assign(document.createElement(name), properties)
-  made.append(...children)
-  return made
-}
+import { authorization, element, hasToken, newKey } from './write.js'
 
 /** How a text begins says what it is, also if its file is called otherwise. */
 const typeOf = (text) => ({ '[': 'application/json', '{': 'application/x-ndjson' })[text.trimStart()[0]] ?? 'text/csv'
@@ -132,7 +117,7 @@ export const importForm = (root) => {
   let unsettled
   form.hidden = false
   const tokenBox = form.querySelector('.token')
-  if (tokenBox) tokenBox.hidden = authorization(form).Authorization !== undefined
+  if (tokenBox) tokenBox.hidden = hasToken()
 
   /** What was checked is no longer what would be sent. */
   const reset = () => {
@@ -157,7 +142,7 @@ export const importForm = (root) => {
   const send = async (sent, isDryRun) => {
     const key = unsettled ?? newKey()
     if (!isDryRun) unsettled = key
-    const headers = { ...authorization(form), 'Content-Type': typeOf(sent.text) }
+    const headers = { ...authorization(!tokenBox), 'Content-Type': typeOf(sent.text) }
     if (!isDryRun && !keyless) headers['Idempotency-Key'] = key
     const response = await fetch(url(isDryRun), { method: 'POST', headers, body: sent.body })
     const result = await response.json()
@@ -268,7 +253,7 @@ export const importForm = (root) => {
   file.addEventListener('change', () => {
     pasted.value = ''
     takeToken(form)
-    if (file.files[0] && (!tokenBox || authorization(form).Authorization)) form.requestSubmit()
+    if (file.files[0] && (!tokenBox || hasToken())) form.requestSubmit()
   })
   const drop = form.querySelector('.drop')
   for (const name of ['dragover', 'dragleave', 'drop'])

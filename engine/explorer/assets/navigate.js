@@ -50,7 +50,8 @@ const showCounts = async (url) => {
     const response = await fetch(url, { signal: counting.signal })
     const page = new DOMParser().parseFromString(await response.text(), 'text/html')
     const [panel, counted] = [document, page].map((one) => one.getElementById('filters'))
-    if (!response.ok || panel?.dataset.counts !== url) return
+    await released
+    if (!response.ok || panel?.dataset.counts !== url || !panel.isConnected) return
     fillValues(panel, counted)
     replace('charts', page)
     const note = counted.querySelector('details > .note')
@@ -70,12 +71,35 @@ const replaceFilters = (next) => {
   else replace('charts', next)
 }
 
-/** Shows why a search failed in the place of its rows; the box stays, and the next search replaces the message. */
-const showFailure = (message) => {
-  const notice = document.createElement('p')
-  Object.assign(notice, { className: 'notice', role: 'alert', textContent: message })
-  document.getElementById('results')?.replaceChildren(notice)
+/** Shows why a page could not be loaded above what is there: rows stay, and the next page that loads replaces the message. */
+const showFailure = (message, url, options) => {
+  const notice = document.getElementById('failure') ?? document.createElement('p')
+  Object.assign(notice, { id: 'failure', className: 'notice error', role: 'alert', textContent: `${message} ` })
+  const again = document.createElement('button')
+  Object.assign(again, { type: 'button', textContent: 'Try again' })
+  again.addEventListener('click', () => load(url, options))
+  notice.append(again)
+  const results = document.getElementById('results')
+  if (results) results.prepend(notice)
+  else document.getElementById('main').prepend(notice)
+  notice.scrollIntoView({ block: 'nearest' })
 }
+
+/** Resolves when no button of the mouse is pressed: what is under it must not move before the click. */
+let released = Promise.resolve()
+
+addEventListener(
+  'pointerdown',
+  () => {
+    released = new Promise((resolve) => {
+      // The click follows the release.
+      const end = () => setTimeout(resolve)
+      for (const name of ['pointerup', 'pointercancel', 'dragend'])
+        addEventListener(name, end, { once: true, capture: true })
+    })
+  },
+  { capture: true },
+)
 
 const table = () => document.querySelector('.scroll')
 
@@ -87,8 +111,17 @@ const restoreScroll = (kept) => {
   scrollTo(0, kept?.page ?? 0)
 }
 
+let addressOf = (url) => url
+
+/** Sets what changes the addresses of pages before they are loaded. */
+export const addressRule = (rule) => {
+  addressOf = rule
+}
+
 /** Loads a page, and aborts earlier requests and searches. Resolves with whether the page is shown. */
-export const load = async (url, { history: mode = 'push', live = false, focus = true } = {}) => {
+export const load = async (given, options = {}) => {
+  const url = addressOf(given)
+  const { history: mode = 'push', live = false, focus = true, notBefore } = options
   clearTimeout(timer)
   current?.abort()
   const request = new AbortController()
@@ -99,7 +132,14 @@ export const load = async (url, { history: mode = 'push', live = false, focus = 
     const response = await fetch(url, { signal: request.signal, headers: { Accept: 'text/html' } })
     if (!response.headers.get('Content-Type')?.startsWith('text/html')) throw new Error('not a page')
     const next = new DOMParser().parseFromString(await response.text(), 'text/html')
+    await Promise.all([released, notBefore])
     if (request !== current) return false
+    const failed = next.querySelector('[data-error]')
+    // What fails for a while is tried again; the page that is there is worth more. A late error has the status of its page.
+    if (failed && (live || response.ok || response.status >= 500)) {
+      showFailure(failed.querySelector('.lead')?.textContent ?? next.title, url, options)
+      return false
+    }
     const address = response.redirected ? response.url : url
     if (mode === 'push') {
       keepScroll()
@@ -107,28 +147,39 @@ export const load = async (url, { history: mode = 'push', live = false, focus = 
     }
     if (mode === 'replace') history.replaceState(null, '', address)
     shown = location.pathname + location.search
-    if (live && !response.ok) {
-      showFailure(next.querySelector('.lead')?.textContent ?? next.title)
-      return false
-    }
     document.title = next.title
     if (live && !response.redirected && replace('results', next)) replaceFilters(next)
     else {
       guard(() => false)
       replace('page', next)
-      if (focus) document.getElementById('main').focus({ preventScroll: true })
+      const main = document.getElementById('main')
+      // A form has focused its first field.
+      if (focus && !main.contains(document.activeElement)) main.focus({ preventScroll: true })
       if (focus || mode === 'none') restoreScroll(history.state)
     }
     return true
   } catch (error) {
     if (error.name === 'AbortError') return false
-    if (live) showFailure('The service did not respond. Change the text or press Enter to try again.')
-    // A page that cannot be shown here is left to the browser, which has an error page for it.
-    else location.assign(url)
+    // What is no page is left to the browser.
+    if (error.message === 'not a page') location.assign(url)
+    else showFailure('The service did not answer. What you see may be out of date.', url, options)
     return false
   } finally {
     if (request === current) document.getElementById('main').removeAttribute('aria-busy')
   }
+}
+
+/** How long a link in a cell that can be edited waits for a second click, in milliseconds. */
+const doubleClickMs = 250
+
+export const cancelLoad = () => current?.abort()
+
+/** The page that is shown, as it is now. */
+export const fetchAgain = async () => {
+  const response = await fetch(location.href, { headers: { Accept: 'text/html' } })
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+  await released
+  return page
 }
 
 const isOurs = ({ origin, pathname }) => origin === location.origin && /^\/(explore(\/.*)?)?$/.test(pathname)
@@ -138,8 +189,8 @@ const isOurs = ({ origin, pathname }) => origin === location.origin && /^\/(expl
  * Not form.action: an input hides the property of its form that has the same name, and inputs are named after fields.
  * Only names with a capital, which no field has, are safe.
  */
-const formAddress = (form) => {
-  const url = new URL(form.getAttribute('action'), location.href)
+const formAddress = (form, button) => {
+  const url = new URL(button?.getAttribute('formaction') ?? form.getAttribute('action'), location.href)
   const sent = [...new FormData(form)].filter(([, value]) => String(value).trim() !== '')
   url.search = new URLSearchParams(sent).toString()
   return url.href
@@ -153,7 +204,10 @@ document.addEventListener('click', (event) => {
   if (!isOurs(url) || link.hasAttribute('download') || link.target) return
   if (url.hash && url.pathname === location.pathname && url.search === location.search) return
   event.preventDefault()
-  if (mayLeave()) load(url.href)
+  // The second click of two edits the cell.
+  const isCell = event.detail === 1 && link.closest('[data-field]')
+  const notBefore = isCell ? new Promise((resolve) => setTimeout(resolve, doubleClickMs)) : undefined
+  if (mayLeave()) load(url.href, { notBefore })
 })
 
 document.addEventListener('submit', (event) => {
@@ -162,7 +216,7 @@ document.addEventListener('submit', (event) => {
   if (!isLive && !form.hasAttribute('data-navigate')) return
   event.preventDefault()
   const isSearch = isLive && document.activeElement?.id === 'q'
-  load(formAddress(form), { live: isSearch, focus: !isSearch })
+  load(formAddress(form, event.submitter), { live: isSearch, focus: !isSearch })
 })
 
 /** How long a pause in typing starts a search, in milliseconds. */
@@ -172,6 +226,10 @@ document.addEventListener('input', ({ target: { id, form } }) => {
   if (id !== 'q' || !form?.hasAttribute('data-live')) return
   clearTimeout(timer)
   timer = setTimeout(() => load(formAddress(form), { history: 'replace', live: true }), pause)
+})
+
+document.addEventListener('change', ({ target }) => {
+  if (target.hasAttribute?.('data-submit')) target.form.requestSubmit()
 })
 
 onPage((root) => {

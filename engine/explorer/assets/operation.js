@@ -1,10 +1,13 @@
 /** Sends the form of an operation, and shows its response, or each issue at its control. */
-import { authorization, clear, inputJson, isComplete, show, showMessage, showRefusedToken, takeToken } from './form.js'
+import { settle } from './combobox.js'
+import { clear, inputJson, isComplete, show, showMessage, showRefusedToken, takeToken } from './form.js'
 import { guard } from './navigate.js'
+import { authorization, hasToken } from './write.js'
 
 /** What a control adds to the path or the query: texts, of which only a list has several. */
 const textsOf = (input) => {
-  const { type, checked, value, dataset } = input
+  const { type, checked, dataset } = input
+  const value = dataset.id ?? input.value
   if (type === 'checkbox') return [String(checked)]
   if (dataset.json === 'lines') return value.split('\n').filter((line) => line.trim() !== '')
   if (dataset.json === 'time' && value !== '') return [JSON.parse(inputJson(input))]
@@ -16,7 +19,7 @@ const isFilled = ({ type, value, validity }) => type === 'checkbox' || value !==
 /** The request that the controls describe, for a path that has `{name}` for each parameter. */
 const requestOf = (inputs, path, hasBody) => {
   const at = (place) => inputs.filter(({ dataset }) => dataset.place === place)
-  const params = at('path').map((input) => [input.name, encodeURIComponent(input.value.trim())])
+  const params = at('path').map((input) => [input.name, encodeURIComponent((input.dataset.id ?? input.value).trim())])
   const known = new URLSearchParams(at('query').flatMap((input) => textsOf(input).map((text) => [input.name, text])))
   const further = known.getAll('')
   known.delete('')
@@ -74,7 +77,7 @@ export const operationForm = (root) => {
   const code = document.querySelector('.request code')
   form.hidden = false
   const tokenBox = form.querySelector('.token')
-  if (tokenBox) tokenBox.hidden = authorization(form).Authorization !== undefined
+  if (tokenBox) tokenBox.hidden = hasToken()
 
   const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`
   const state = () => JSON.stringify(requestOf(inputs, api, hasBody))
@@ -96,9 +99,10 @@ export const operationForm = (root) => {
     clear(form)
     result.hidden = true
     takeToken(form)
+    await settle(inputs)
     if (!isComplete(form, inputs)) return
     const { url, body } = requestOf(inputs, target, hasBody)
-    const headers = { ...authorization(form), ...(body !== undefined && { 'Content-Type': 'application/json' }) }
+    const headers = { ...authorization(!tokenBox), ...(body !== undefined && { 'Content-Type': 'application/json' }) }
     button.disabled = true
     try {
       const response = await fetch(url, { method, headers, body })

@@ -1,0 +1,124 @@
+/** Edits a cell of a table in place: its control, with the issues of its field and what somebody else has changed. */
+import { comboboxes } from './combobox.js'
+import { bindForm, fetchForm } from './form.js'
+import { cancelLoad, fetchAgain, guard } from './navigate.js'
+import { offerUndo, toast } from './write.js'
+
+const cellsIn = (row) => [...row.querySelectorAll('[data-field]')]
+
+/** Only one cell of a table is a stop of the tab key; arrows lead to the others. */
+const focusCell = (cell) => {
+  for (const other of cell.closest('table').querySelectorAll('[data-field][tabindex="0"]')) other.tabIndex = -1
+  cell.tabIndex = 0
+  cell.focus()
+}
+
+const selectorOf = (cell) => {
+  const row = `tr[data-row="${CSS.escape(cell.closest('tr').dataset.row)}"]`
+  return { row, cell: `${row} [data-field="${CSS.escape(cell.dataset.field)}"]` }
+}
+
+const unsaved = new Set()
+
+/** Shows a row as it is now, apart from cells that are being edited. Resolves with whether it is still among the rows. */
+const refreshRow = async (selector) => {
+  const page = await fetchAgain().catch(() => undefined)
+  const [old, fresh] = [document, page].map((one) => one?.querySelector(selector))
+  if (!old || !fresh) return false
+  for (const [n, cell] of [...fresh.cells].entries()) {
+    const before = old.cells[n]
+    if (!before || before.ariaBusy || before.classList.contains('editing') || before.classList.contains('id')) continue
+    if (cell.dataset.field) cell.tabIndex = before.tabIndex
+    before.replaceWith(cell)
+  }
+  return true
+}
+
+/** Puts the control of a cell in its place. */
+const editCell = async (cell) => {
+  if (cell.querySelector('form') || cell.ariaBusy) return
+  const { row, cell: own } = selectorOf(cell)
+  const url = `${cell.closest('tr').dataset.row}/edit?field=${encodeURIComponent(cell.dataset.field)}`
+  cell.ariaBusy = 'true'
+  const { form, message } = await fetchForm(url).catch(() => ({ message: 'The service did not answer.' }))
+  cell.removeAttribute('aria-busy')
+  if (!form) return toast(message)
+  const before = [...cell.childNodes]
+  const leave = () => {
+    unsaved.delete(form)
+    cell.replaceChildren(...before)
+    cell.classList.remove('editing')
+    focusCell(cell)
+  }
+  form.classList.add('cell-form')
+  cell.classList.add('editing')
+  cell.replaceChildren(form)
+  comboboxes(form)
+  bindForm(form, {
+    url,
+    async finish(_, undo) {
+      leave()
+      const show = async () => {
+        const isFocused = document.activeElement === document.querySelector(own)
+        const isThere = await refreshRow(row)
+        if (isThere && isFocused) focusCell(document.querySelector(own))
+        return isThere
+      }
+      const notice = toast((await show()) ? 'Saved.' : 'Saved. The row is no longer among those that you see.')
+      if (undo) offerUndo(notice.firstChild, undo, show)
+    },
+  })
+  form.querySelector('select, input, textarea')?.select?.()
+  form.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  form.addEventListener('input', () => unsaved.add(form))
+  guard(() => [...unsaved].some((one) => one.isConnected))
+  form.querySelector('.actions .button')?.addEventListener('click', (event) => {
+    event.preventDefault()
+    event.stopPropagation()
+    leave()
+  })
+  form.addEventListener('keydown', (event) => {
+    event.stopPropagation()
+    if (event.defaultPrevented) return
+    if (event.key === 'Escape') return leave()
+    // Shift and Enter begin a line of a long text.
+    const isField = event.target.matches('select, textarea')
+    if (event.key !== 'Enter' || event.shiftKey || !isField) return
+    event.preventDefault()
+    form.requestSubmit()
+  })
+}
+
+const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }
+
+const neighbour = (cell, [down, right]) => {
+  const rows = [...cell.closest('tbody').rows]
+  const row = rows[rows.indexOf(cell.closest('tr')) + down]
+  return row && cellsIn(row)[cellsIn(cell.closest('tr')).indexOf(cell) + right]
+}
+
+document.addEventListener('dblclick', (event) => {
+  const cell = event.target.closest('[data-field]')
+  if (!cell || event.target.closest('form')) return
+  cancelLoad()
+  getSelection()?.removeAllRanges()
+  editCell(cell)
+})
+
+document.addEventListener('keydown', (event) => {
+  const cell = event.target
+  if (!cell.matches?.('[data-field]') || event.altKey || event.ctrlKey || event.metaKey) return
+  if (event.key === 'Enter' || event.key === 'F2') {
+    event.preventDefault()
+    editCell(cell)
+  }
+  const next = steps[event.key] && neighbour(cell, steps[event.key])
+  if (steps[event.key]) event.preventDefault()
+  if (next) focusCell(next)
+})
+
+export const editableCells = (root) => {
+  for (const hint of root.querySelectorAll('.hint')) hint.hidden = false
+  const cells = [...root.querySelectorAll('[data-field]')]
+  for (const [n, cell] of cells.entries()) cell.tabIndex = n === 0 && root.localName !== 'tr' ? 0 : -1
+}

@@ -1,0 +1,257 @@
+/** The pages that delete or change many rows at once: those that were selected in a table, or all that match its query. */
+import { maxOperations } from '../contract/batchBody.js'
+import { listQueryParser, queryParameters } from '../contract/parameters.js'
+import { parseId } from '../descriptor/ids.js'
+import { JsonText } from '../descriptor/jsonText.js'
+import { type Field, type Resource, type RowId, type RowValues, updatableFields } from '../descriptor/registry.js'
+import type { Caller, Storage } from '../storage/storage.js'
+import type { Referencing } from '../storage/write.js'
+import { control } from './controls.js'
+import { grouped } from './format.js'
+import { deleteEffects, disabled, tokenControl } from './formPages.js'
+import { type Html, html, type Part } from './html.js'
+import type { ExplorerService, Page, PageRequest } from './layout.js'
+import {
+  batchPath,
+  columnsParameter,
+  ownParameter,
+  pageUrl,
+  rowUrl,
+  type TableQuery,
+  tableParameters,
+  tableUrl,
+} from './links.js'
+import { fieldTitle, readLabels, rowLabel } from './names.js'
+import { countRows, findRow } from './rows.js'
+
+/** A row that was selected, as it was read. */
+interface Chosen {
+  readonly id: RowId
+  readonly tag: string
+  readonly row: RowValues
+}
+
+interface Selection {
+  /** The table that the rows were selected in. */
+  readonly query: TableQuery
+  readonly isAll: boolean
+  readonly ids: readonly RowId[]
+  /** More than can be changed at once. */
+  readonly total: number
+}
+
+/** How many names of rows a page shows. */
+const maxNames = 20
+
+const allParameter = (resource: Resource): string => ownParameter(resource, 'all')
+const fieldParameter = (resource: Resource): string => ownParameter(resource, 'field')
+
+/** The ids of all rows of a query, up to the most that one batch takes. */
+const matchingIds = async (storage: Storage, resource: Resource, query: TableQuery, caller: Caller) => {
+  const { total } = await countRows(storage, resource, query, caller)
+  const ids: RowId[] = []
+  if (total > maxOperations) return { ids, total }
+  let rest = ''
+  for await (const part of storage.table(resource).stream(query, caller)) {
+    const lines = (rest + Buffer.from(part).toString()).split('\n')
+    rest = lines.pop() ?? ''
+    ids.push(...lines.map((line) => String((JSON.parse(line) as RowValues)['id'])))
+  }
+  return { ids, total: ids.length }
+}
+
+const readSelection = async (
+  { storage }: ExplorerService,
+  resource: Resource,
+  { querystring, caller }: PageRequest,
+): Promise<Selection> => {
+  const sent = queryParameters(querystring)
+  const isAll = sent.has(allParameter(resource))
+  const own = ['id', allParameter(resource), fieldParameter(resource)]
+  const rest = new URLSearchParams([...sent].filter(([name, value]) => !own.includes(name) && value !== ''))
+  const columns = sent.get(columnsParameter(resource))?.split(',')
+  const query = { ...listQueryParser(resource)(rest.toString()), columns }
+  if (isAll) return { query, isAll, ...(await matchingIds(storage, resource, query, caller)) }
+  const ids = new Set(sent.getAll('id').flatMap((text) => parseId(resource, text) ?? []))
+  return { query, isAll, ids: [...ids], total: ids.size }
+}
+
+const readRows = async ({ storage }: ExplorerService, resource: Resource, ids: readonly RowId[]): Promise<Chosen[]> => {
+  const rows: Chosen[] = []
+  for (const id of ids) {
+    // A row that is gone needs no change.
+    const row = await findRow(storage, resource, encodeURIComponent(id)).catch(() => undefined)
+    if (row) rows.push(row)
+  }
+  return rows
+}
+
+const noun = (resource: Resource, count: number): string =>
+  `${grouped(count)} ${(count === 1 ? resource.name : resource.plural).toLowerCase()}`
+
+interface Many {
+  readonly verb: 'Delete' | 'Edit'
+  readonly selection: Selection
+  readonly rows: readonly Chosen[]
+  /** The field that is changed. */
+  readonly field?: Field
+  /** Stands before the form. */
+  readonly head?: Part
+  readonly content: Part
+  readonly button: string
+  readonly done: string
+  readonly prevented?: Part
+}
+
+const nameList = (resource: Resource, rows: readonly Chosen[]): Html => {
+  const names = rows
+    .slice(0, maxNames)
+    .map(({ id, row }) => html`<li><a href="${rowUrl(resource, id)}"><bdi>${rowLabel(resource, row)}</bdi></a></li>`)
+  const more = rows.length - names.length
+  return html`<ul class="chosen-rows plain-list">${names}${more > 0 && html`<li>and ${grouped(more)} more</li>`}</ul>`
+}
+
+/** The JSON of the value that a row had, which the script writes again to undo the change. */
+const oldValue = (row: RowValues, { name }: Field): string => {
+  const value = row[name] ?? null
+  return value instanceof JsonText ? value.text : JSON.stringify(value)
+}
+
+const manyPage = (service: ExplorerService, resource: Resource, many: Many): Page => {
+  const { verb, selection, rows, content } = many
+  const back = tableUrl(resource, selection.query)
+  const title = `${verb} ${noun(resource, selection.total)}`
+  const chosen = JSON.stringify(
+    rows.map(({ id, tag, row }) => [
+      id,
+      tag,
+      rowLabel(resource, row),
+      ...(many.field ? [oldValue(row, many.field)] : []),
+    ]),
+  )
+  const isSignedIn = service.visitor !== undefined
+  const form = html`<noscript><p class="notice">This form needs JavaScript.</p></noscript>
+    <form data-method="${verb === 'Delete' ? 'DELETE' : 'PATCH'}" data-path="${batchPath}" data-type="application/json" data-rows="${chosen}" data-resource="/v1/${resource.path}/" data-keyless="${resource.existing && 'true'}" data-done="${back}" data-message="${many.done}" data-curl="" novalidate hidden>
+    <div class="form-error notice error" role="alert" tabindex="-1" hidden></div>
+    ${content}${!isSignedIn && tokenControl}
+    <p class="actions"><button class="primary ${verb === 'Delete' && 'danger'}">${many.button}</button> <a class="button" href="${back}">Cancel</a></p></form>`
+  const tooMany = html`<p class="notice error">At most ${grouped(maxOperations)} rows are changed at once, all or none. Narrow the table by a search or a filter first.</p>`
+  const refused =
+    selection.total > maxOperations ? tooMany : rows.length === 0 ? html`<p class="notice">No row is selected.</p>` : ''
+  const stopped = refused || many.prevented
+  const main = html`<div class="title"><div><h1>${title}${verb === 'Delete' && '?'}</h1><p class="lead">All or none of them.</p></div></div>
+    <div class="row-columns"><div>${!service.writes ? disabled : stopped ? html`${stopped}<p><a class="button" href="${back}">Back</a></p>` : html`${many.head}${form}`}</div>
+    <div class="beside"><section class="referrers" aria-label="Selected rows"><h2>${noun(resource, rows.length)}</h2>${nameList(resource, rows)}</section></div></div>`
+  return { title, crumbs: [{ title: resource.plural, url: back }, { title: verb }], main }
+}
+
+/** Rows that the visitor may not change; the batch would fail for them. */
+const forbiddenRows = async (
+  { storage }: ExplorerService,
+  resource: Resource,
+  kind: 'update' | 'delete',
+  rows: readonly Chosen[],
+): Promise<Html | undefined> => {
+  if (!resource.access) return undefined
+  const table = storage.table(resource)
+  const refused: Chosen[] = []
+  for (const row of rows) if (!(await table.allows(kind, row.id))) refused.push(row)
+  if (refused.length === 0) return undefined
+  return html`<section class="referrers error"><p>You may not ${kind === 'update' ? 'change' : 'delete'} these:</p>${nameList(resource, refused)}</section>`
+}
+
+/** What refers to some rows, counted together. */
+const referencingAll = async ({ storage }: ExplorerService, resource: Resource, rows: readonly Chosen[]) => {
+  const table = storage.table(resource)
+  const sums = new Map<string, Referencing>()
+  let isPrevented = false
+  for (const { id } of rows) {
+    const found = await table.referencing(id)
+    isPrevented ||= found.isPrevented
+    for (const one of found.referencing) {
+      const key = `${one.resource} ${one.field} ${one.onDelete}`
+      sums.set(key, { ...one, count: one.count + (sums.get(key)?.count ?? 0) })
+    }
+  }
+  return { referencing: [...sums.values()], isPrevented }
+}
+
+export const deleteManyPage =
+  (service: ExplorerService, resource: Resource) =>
+  async (request: PageRequest): Promise<Page> => {
+    const selection = await readSelection(service, resource, request)
+    const rows = await readRows(service, resource, selection.ids)
+    const { referencing, isPrevented } = await referencingAll(service, resource, rows)
+    const forbidden = await forbiddenRows(service, resource, 'delete', rows)
+    const effects =
+      referencing.length > 0
+        ? deleteEffects(service.registry, resource, undefined, referencing)
+        : html`<p class="notice">No other row refers to them.</p>`
+    const count = grouped(rows.length)
+    return manyPage(service, resource, {
+      verb: 'Delete',
+      selection,
+      rows,
+      content: effects,
+      button: `Delete ${count} ${rows.length === 1 ? 'row' : 'rows'}`,
+      done: `${noun(resource, rows.length)} deleted.`,
+      prevented: forbidden ?? (isPrevented ? effects : undefined),
+    })
+  }
+
+/** The value that all rows have; null if they differ. */
+const sharedValue = (rows: readonly Chosen[], { name }: Field) => {
+  const [first = null, ...others] = rows.map(({ row }) => row[name] ?? null)
+  return others.every((value) => JSON.stringify(value) === JSON.stringify(first)) ? first : null
+}
+
+/** Chooses the field that is changed; the page is loaded again with its control. */
+const fieldChooser = ({ registry }: ExplorerService, resource: Resource, field: Field, sent: URLSearchParams): Html => {
+  const name = fieldParameter(resource)
+  const others = [...sent].filter(([one]) => one !== name)
+  const options = updatableFields(resource).map(
+    (one) => html`<option value="${one.name}"${one === field && html` selected`}>${fieldTitle(registry, one)}</option>`,
+  )
+  return html`<form class="field-chooser" action="${pageUrl(resource, 'edit-many')}" data-navigate>${others.map(([one, value]) => html`<input type="hidden" name="${one}" value="${value}">`)}
+    <div class="control"><label for="many-field">Field</label><select id="many-field" name="${name}" data-submit>${options}</select> <button class="without-script">Choose</button></div></form>`
+}
+
+export const editManyPage =
+  (service: ExplorerService, resource: Resource) =>
+  async (request: PageRequest): Promise<Page> => {
+    const { registry } = service
+    const sent = queryParameters(request.querystring)
+    const fields = updatableFields(resource)
+    const asked = sent.get(fieldParameter(resource))
+    const field = fields.find(({ name }) => name === asked) ?? (fields[0] as Field)
+    const selection = await readSelection(service, resource, request)
+    const rows = await readRows(service, resource, selection.ids)
+    const value = sharedValue(rows, field)
+    const labels = await readLabels(service, [field], () => [value])
+    const count = grouped(rows.length)
+    return manyPage(service, resource, {
+      verb: 'Edit',
+      selection,
+      rows,
+      field,
+      head: fieldChooser(service, resource, field, sent),
+      content: control(registry, resource, field, { row: { [field.name]: value }, labels }),
+      button: `Set ${fieldTitle(registry, field)} of ${count} ${rows.length === 1 ? 'row' : 'rows'}`,
+      done: `${noun(resource, rows.length)} saved.`,
+      prevented: await forbiddenRows(service, resource, 'update', rows),
+    })
+  }
+
+/** The form by which a table sends the rows that are selected. */
+export const selectionForm = (resource: Resource, query: TableQuery, total: number): Html | undefined => {
+  const canEdit = updatableFields(resource).length > 0
+  if (!canEdit && !resource.delete) return undefined
+  const hidden = tableParameters(resource, query).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )
+  const button = (verb: string, path: string) =>
+    html`<button formaction="${pageUrl(resource, path)}" data-verb="${verb}">${verb} the selected rows</button>`
+  return html`<form id="chosen" class="selection" action="${pageUrl(resource)}" data-navigate data-total="${total}">${hidden}
+    <span class="selected-count" role="status"></span> ${canEdit && button('Edit', 'edit-many')} ${resource.delete && button('Delete', 'delete-many')}
+    <label class="all-matches" hidden><input type="checkbox" name="${allParameter(resource)}" value="true"> All ${grouped(total)} matches</label> <button type="button" class="clear-selection" hidden>Clear</button></form>`
+}

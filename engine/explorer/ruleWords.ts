@@ -1,0 +1,92 @@
+/** The rules of a field in words: what a form says about a value before anything is sent. */
+import {
+  type Field,
+  type Registry,
+  type Resource,
+  updatableFields,
+  type Value,
+  writableFields,
+} from '../descriptor/registry.js'
+import { sampleValue } from '../descriptor/samples.js'
+import { findViolation } from '../descriptor/valueRules.js'
+import { isMoment, readable } from './format.js'
+import { fieldTitle } from './names.js'
+
+const characters = (count: number): string => (count === 1 ? '1 character' : `${count} characters`)
+
+const lengthWords = ({ minLength: least, maxLength: most }: Field): string | undefined => {
+  if (least !== undefined && least > 0 && most !== undefined)
+    return least === most ? `Exactly ${characters(most)}` : `${least} to ${characters(most)}`
+  if (most !== undefined) return `At most ${characters(most)}`
+  return least !== undefined && least > 0 ? `At least ${characters(least)}` : undefined
+}
+
+const boundWords = (field: Field): string | undefined => {
+  const [least, most] = [field.min, field.max].map((bound) =>
+    bound === undefined ? undefined : readable(field, bound),
+  )
+  if (least !== undefined && most !== undefined) return `${least} to ${most}`
+  if (least !== undefined) return isMoment(field) ? `${least} or later` : `At least ${least}`
+  if (most !== undefined) return isMoment(field) ? `${most} or earlier` : `At most ${most}`
+  return undefined
+}
+
+const decimalWords = ({ digits = 0, places = 0 }: Field): string =>
+  places === 0 ? `Up to ${digits} digits` : `Up to ${digits - places} digits before the point and ${places} after it`
+
+const kindWords: Partial<Record<Field['kind'], (field: Field) => string>> = {
+  integer: ({ references, oneOf }) => (references === undefined && !oneOf ? 'A whole number' : ''),
+  uuid: ({ references }) => (references === undefined ? 'A UUID' : ''),
+  decimal: decimalWords,
+  json: () => 'JSON',
+}
+
+/** A value that follows the pattern of a field, where it has one. */
+export const likeValue = ({ demo }: Resource, field: Field): string | undefined => {
+  if (field.pattern === undefined) return undefined
+  const known: Value[] = [field.example ?? null, ...demo.slice(0, 10).map((row) => row[field.name] ?? null)]
+  const found = known.find((value) => typeof value === 'string' && !findViolation(field, value))
+  try {
+    return String(found ?? sampleValue(field, 1))
+  } catch {
+    return undefined
+  }
+}
+
+/** A message of a descriptor with the titles of its fields; only names that are no words of a sentence are replaced. */
+const titled = (registry: Registry, { fields }: Resource, message: string): string => {
+  const text = fields.reduce((words, field) => {
+    const name = field.name.includes('_') ? `\\b${field.name}\\b` : `^${field.name}\\b`
+    return words.replaceAll(new RegExp(name, 'g'), () => fieldTitle(registry, field))
+  }, message)
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** What must hold between this field and others; said at the last of them that a form can have. */
+const betweenWords = (registry: Registry, resource: Resource, { name }: Field, isUpdate: boolean): string[] => {
+  const inForm = (isUpdate ? updatableFields : writableFields)(resource).map((field) => field.name)
+  const isSaidHere = (fields: readonly string[]) => fields.findLast((one) => inForm.includes(one)) === name
+  return (resource.rules ?? [])
+    .filter(({ fields }) => isSaidHere(fields))
+    .map(({ message }) => titled(registry, resource, message))
+}
+
+/** The rules of a field, as sentences without their full stops. */
+export const ruleWords = (registry: Registry, resource: Resource, field: Field, isUpdate: boolean): string[] => {
+  const { kind, unique, oneOf } = field
+  const like = likeValue(resource, field)
+  const bounds = oneOf ? undefined : boundWords(field)
+  const first = [lengthWords(field), like === undefined ? undefined : `like ${like}`].filter(Boolean).join(', ')
+  const title = (name: string): string => {
+    const other = resource.fields.find((one) => one.name === name)
+    return other ? fieldTitle(registry, other) : name
+  }
+  const within = unique?.length ? ` for the same ${unique.map(title).join(' and ')}` : ''
+  return [
+    kind === 'integer' && bounds ? `${bounds}, whole numbers` : kindWords[kind]?.(field),
+    first.charAt(0).toUpperCase() + first.slice(1),
+    kind === 'integer' ? undefined : bounds,
+    unique && `Must be unique${within}`,
+    ...betweenWords(registry, resource, field, isUpdate),
+  ].flatMap((words) => (words ? [words.replace(/\.$/, '')] : []))
+}
