@@ -23,6 +23,14 @@ export interface Edited {
   readonly labels: Labels
 }
 
+/** What a form without the script has sent, and what is wrong with it: it is shown again. */
+export interface Typed {
+  readonly sent: URLSearchParams
+  readonly issues: readonly { readonly field: string; readonly message: string }[]
+  /** The tag of the row when the form was opened. */
+  readonly tag?: string | undefined
+}
+
 const presetText = (value: GivenValue): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))
 
 /** The default as it would be stored now; an update has none. */
@@ -74,16 +82,22 @@ const ruleAttributes = (field: Field): Html[] => {
 const latest: Readonly<Record<string, string>> = { date: '9999-12-31', 'datetime-local': '9999-12-31T23:59:59.999' }
 
 /** The value of a control; times have no zone there, and no seconds if these are zero. */
-const controlValue = ({ kind, redacted }: Field, value: Value): string => {
+export const controlValue = ({ kind, redacted }: Field, value: Value): string => {
   if (value === null || redacted) return ''
   if (value instanceof JsonText) return indentedJson(value.text)
   if (kindOf(kind).input !== 'datetime-local') return String(value)
   return String(value).replace(/(?::00)?(?:\.0+)?Z$/, '')
 }
 
-const renderSelect = (field: Field, edited: Edited | undefined, common: Html, values: readonly unknown[]): Html => {
+const renderSelect = (
+  field: Field,
+  edited: Edited | undefined,
+  common: Html,
+  values: readonly unknown[],
+  typed: string | undefined,
+): Html => {
   const preset = defaultText(field, edited)
-  const chosen = edited && controlValue(field, edited.row[field.name] ?? null)
+  const chosen = typed ?? (edited && controlValue(field, edited.row[field.name] ?? null))
   const none = preset === undefined ? (isMandatory(field) ? 'Choose' : '–') : `Default: ${readable(field, preset)}`
   const isOptional = !edited || chosen === '' || !(field.required || field.next)
   // A row that is older than the rule may have another value.
@@ -114,25 +128,33 @@ const possibleValues = ({ next, oneOf = [] }: Field, stored: Value): readonly Gi
 /** Shows the name of the row that a reference stands for; the id is beside it. */
 const referenceInput = (target: Resource, common: Html, id: string, edited: Edited | undefined): Html => {
   const label = id === '' ? undefined : edited?.labels(target, id)
-  const known = id !== '' && html` value="${label ?? id}" data-id="${id}"`
+  const known = id !== '' && html` value="${label ?? id}"${edited && html` data-id="${id}"`}`
   const create = target.create && html` data-new="${pageUrl(target, 'new')}" data-noun="${target.name.toLowerCase()}"`
   return html`<div class="combobox"><input ${common}${known} dir="auto" data-choices="${pageUrl(target, 'choices')}"${create} placeholder="Type a name or an id"><span class="picked note">${label !== undefined && `#${id}`}</span></div>`
 }
 
-const renderInput = (registry: Registry, resource: Resource, field: Field, edited: Edited | undefined): Html => {
+const renderInput = (
+  registry: Registry,
+  resource: Resource,
+  field: Field,
+  edited: Edited | undefined,
+  again: Typed | undefined,
+): Html => {
   const { name, kind, oneOf, format, redacted } = field
   const target = referencedResource(registry, field)
   const { input } = kindOf(kind)
   const stored = edited?.row[name] ?? null
-  const text = controlValue(field, stored)
+  const typed = again && (again.sent.get(name) ?? '')
+  const text = typed ?? controlValue(field, stored)
+  const isWrong = again?.issues.some((issue) => issue.field === name)
   const value = text !== '' && html` value="${text}"`
   const json = forms[input] ?? 'string'
   const like = likeValue(resource, field)
-  const common = html`id="field-${name}" name="${name}" data-json="${json}"${like !== undefined && html` data-like="${like}"`}${field.next && html` data-steps="${JSON.stringify(field.next)}"`}${redacted && html` data-redacted`} autocomplete="off" aria-describedby="help-${name} issue-${name}"${isNeeded(field, edited) && html` aria-required="true"`}`
-  if (target) return referenceInput(target, common, text, edited)
+  const common = html`id="field-${name}" name="${name}" data-json="${json}"${like !== undefined && html` data-like="${like}"`}${field.next && html` data-steps="${JSON.stringify(field.next)}"`}${redacted && html` data-redacted`} autocomplete="off" aria-describedby="help-${name} issue-${name}"${isNeeded(field, edited) && html` aria-required="true"`}${isWrong && html` aria-invalid="true"`}`
+  if (target) return referenceInput(target, common, text, typed === undefined ? edited : undefined)
   const isBox = input === 'checkbox' && field.required
   const values = possibleValues(field, stored) ?? oneOf ?? (input === 'checkbox' ? [true, false] : undefined)
-  if (values && !isBox) return renderSelect(field, edited, common, values)
+  if (values && !isBox) return renderSelect(field, edited, common, values, typed)
   const hint = defaultText(field, edited) ?? (edited && redacted ? 'Redacted' : format ? formats[format] : '')
   const placeholder = html` placeholder="${hint}"`
   if (format && kindOf(kind).isText) return withPicker(registry, field, html`<input ${common}${value}${placeholder}>`)
@@ -145,7 +167,8 @@ ${text}</textarea>`
   // Without bounds a number is typed as a text: the wheel of a mouse changes the other kind of input.
   const isPlainNumber = input === 'number' && field.min === undefined && field.max === undefined
   if (isPlainNumber) return html`<input inputmode="decimal" ${common}${value}${placeholder}>`
-  const isChecked = edited ? stored === true : defaultText(field, edited) === 'true'
+  const isPreset = edited ? stored === true : defaultText(field, edited) === 'true'
+  const isChecked = again ? again.sent.has(name) : isPreset
   const state = input === 'checkbox' ? isChecked && html` checked` : value
   // To the minute, unless the value says more.
   const step =
@@ -153,7 +176,7 @@ ${text}</textarea>`
   return html`<input type="${input}" ${common}${state}${step}${input === 'text' && html` dir="auto"`}${placeholder}${ruleAttributes(field)}>`
 }
 
-export const control = (registry: Registry, resource: Resource, field: Field, edited?: Edited): Html => {
+export const control = (registry: Registry, resource: Resource, field: Field, edited?: Edited, typed?: Typed): Html => {
   const { name, about, kind } = field
   const { input } = kindOf(kind)
   const preset = input.startsWith('date') && defaultText(field, edited)
@@ -165,5 +188,5 @@ export const control = (registry: Registry, resource: Resource, field: Field, ed
     edited && field.redacted && 'Never shown: leave it empty to keep it.',
   ].filter(Boolean)
   return html`<div class="control"><label for="field-${name}">${bothNames(registry, field)}${isNeeded(field, edited) && html` <span class="required">required</span>`}</label>
-    ${renderInput(registry, resource, field, edited)}<p class="help" id="help-${name}">${help.join(' ')}</p><p class="issue" id="issue-${name}"></p></div>`
+    ${renderInput(registry, resource, field, edited, typed)}<p class="help" id="help-${name}">${help.join(' ')}</p><p class="issue" id="issue-${name}">${typed?.issues.filter((issue) => issue.field === name).map(({ message }) => message)}</p></div>`
 }

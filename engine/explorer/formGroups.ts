@@ -1,6 +1,6 @@
 /** The controls of a long form in groups, with links that jump to them: a form of 45 fields is read in parts. */
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
-import { control, type Edited } from './controls.js'
+import { control, type Edited, type Typed } from './controls.js'
 import { isMoment, isNumeric } from './format.js'
 import { type Html, html } from './html.js'
 
@@ -42,8 +42,9 @@ export const controlGroups = (
   resource: Resource,
   fields: readonly Field[],
   edited?: Edited,
+  typed?: Typed,
 ): Html | Html[] => {
-  const render = (field: Field) => control(registry, resource, field, edited)
+  const render = (field: Field) => control(registry, resource, field, edited, typed)
   if (fields.length <= mostInOne) return fields.map(render)
   const groups = [...fieldGroups(fields)]
   const links = groups.map(

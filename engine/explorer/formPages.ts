@@ -12,11 +12,12 @@ import {
   writableFields,
 } from '../descriptor/registry.js'
 import type { Referencing } from '../storage/write.js'
+import type { Typed } from './controls.js'
 import { withFilter } from './filters.js'
 import { controlGroups } from './formGroups.js'
 import { type Html, html, type Part } from './html.js'
 import { type ExplorerService, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
-import { apiUrl, batchPath, pageUrl, rowUrl, tableUrl } from './links.js'
+import { apiUrl, batchPath, pageUrl, rowUrl, signInPath, tableUrl } from './links.js'
 import { fieldTitle, readLabels, rowLabel } from './names.js'
 import { referrerItem } from './rowPage.js'
 import { findRow } from './rows.js'
@@ -34,6 +35,7 @@ interface Form {
   /** The body of the request that is shown; a delete has none. */
   readonly body?: string
   readonly prevented?: Part
+  readonly typed?: Typed | undefined
 }
 
 const kinds = {
@@ -59,9 +61,15 @@ const formPage = (service: ExplorerService, resource: Resource, form: Form): Pag
   const header = (line: string) => ` -H ${shellWord(line)}`
   const head = `curl${kind === 'create' ? '' : ` -X ${method}`} ${shellWord(`${form.origin}${url}`)}${header('Authorization: Bearer TOKEN')}${type ? header(`Content-Type: ${type}`) : ''}${existing ? header(`If-Match: "${existing.tag}"`) : ''}`
   const curl = body === undefined ? head : `${head} -d ${shellWord(body)}`
-  const source = html`<noscript><p class="notice">This form needs JavaScript. Without it, send the request on this page, with the write token in place of TOKEN.</p></noscript>
-    <form id="${kind}" data-method="${method}" data-path="${target}" data-type="${type ?? 'application/json'}" data-tag="${existing?.tag}"${rows && html` data-rows="${rows}" data-resource="/v1/${resource.path}/"`} data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${body === undefined ? '' : `${head} -d `}" novalidate hidden>
-    <div id="error" class="form-error notice error" role="alert" tabindex="-1" hidden></div>
+  const action =
+    kind === 'create' ? own : `${own}/${kind === 'update' ? 'edit' : 'delete'}?tag=${form.typed?.tag ?? existing?.tag}`
+  const unsigned =
+    !isSignedIn &&
+    html`<noscript><p class="notice">Without JavaScript, this form needs you to <a href="${signInPath}">sign in</a> first. Or send the request on this page, with the write token in place of TOKEN.</p></noscript>`
+  const errors = form.typed?.issues.map(({ field, message }) => html`<p><a href="#field-${field}">${message}</a></p>`)
+  const source = html`${unsigned}
+    <form method="post" action="${action}" id="${kind}" data-method="${method}" data-path="${target}" data-type="${type ?? 'application/json'}" data-tag="${existing?.tag}"${rows && html` data-rows="${rows}" data-resource="/v1/${resource.path}/"`} data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${body === undefined ? '' : `${head} -d `}" novalidate${!isSignedIn && html` hidden`}>
+    <div id="error" class="form-error notice error" role="alert" tabindex="-1"${!errors && html` hidden`}>${errors}</div>
     ${form.controls}${!isSignedIn && tokenControl}
     <p class="actions"><button class="primary ${kind === 'delete' && 'danger'}">${form.button}</button> <a class="button" href="${cancel}">Cancel</a></p></form>`
   const name = existing ? html`<bdi>${existing.label}</bdi>` : resource.name.toLowerCase()
@@ -77,12 +85,13 @@ const formPage = (service: ExplorerService, resource: Resource, form: Form): Pag
 
 export const createPage = (service: ExplorerService, resource: Resource) => {
   const { registry } = service
-  return ({ origin }: PageRequest): Page =>
+  return ({ origin, typed }: PageRequest): Page =>
     formPage(service, resource, {
       kind: 'create',
       origin,
+      typed,
       lead: resource.about,
-      controls: controlGroups(registry, resource, writableFields(resource)),
+      controls: controlGroups(registry, resource, writableFields(resource), undefined, typed),
       button: `Create ${resource.name.toLowerCase()}`,
       done: rowUrl(resource, ''),
       message: `${resource.name} created.`,
@@ -93,7 +102,7 @@ export const createPage = (service: ExplorerService, resource: Resource) => {
 export const editPage = (service: ExplorerService, resource: Resource) => {
   const { registry, storage } = service
   const all = updatableFields(resource)
-  return async ({ segment, origin, querystring }: PageRequest): Promise<Page> => {
+  return async ({ segment, origin, querystring, typed }: PageRequest): Promise<Page> => {
     // A cell of the table edits one field.
     const one = all.filter(({ name }) => name === queryParameters(querystring).get('field'))
     const fields = one.length > 0 ? one : all
@@ -103,9 +112,10 @@ export const editPage = (service: ExplorerService, resource: Resource) => {
     return formPage(service, resource, {
       kind: 'update',
       origin,
+      typed,
       lead: `${resource.name} #${id}`,
       existing: { id, tag, label: rowLabel(resource, row) },
-      controls: controlGroups(registry, resource, fields, { row, labels }),
+      controls: controlGroups(registry, resource, fields, { row, labels }, typed),
       button: 'Save',
       done: rowUrl(resource, id),
       message: `${resource.name} #${id} saved.`,

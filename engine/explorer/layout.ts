@@ -5,6 +5,7 @@ import { basePath, docsPath, type Product } from '../contract/service.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
 import { assetsPath } from './assets.js'
+import type { Typed } from './controls.js'
 import { type Html, html, type Part } from './html.js'
 import { findUrl, homePath, operationUrl, pageUrl, signInPath, signOutPath } from './links.js'
 
@@ -12,12 +13,15 @@ const titles: Readonly<Record<number, string>> = {
   401: 'Sign in to see this',
   403: 'This is not for you',
   404: 'Not found',
+  412: 'Not saved',
   422: 'This address is not valid',
   503: 'Not available right now',
 }
 
 const errorMessages = ({ status, body, message }: HttpError): readonly string[] => {
   if (status === 401) return ['Only people with a key or token may see this page.']
+  if (status === 412)
+    return ['Somebody else has changed this row since you opened it. Go back, and load the page again.']
   const { detail } = body as { detail?: readonly Issue[] }
   return detail ? detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}.`) : [message]
 }
@@ -50,6 +54,8 @@ export interface PageRequest {
   readonly origin: string
   /** Whether the client has gone, as it does with every key that is typed. */
   readonly caller: Caller
+  /** What a form has sent that could not be stored. */
+  readonly typed?: Typed | undefined
 }
 
 interface Crumb {

@@ -54,7 +54,7 @@ export const likeValue = ({ demo }: Resource, field: Field): string | undefined 
 }
 
 /** A message of a descriptor with the titles of its fields; only names that are no words of a sentence are replaced. */
-const titled = (registry: Registry, { fields }: Resource, message: string): string => {
+export const inTitles = (registry: Registry, { fields }: Resource, message: string): string => {
   const text = fields.reduce((words, field) => {
     const name = field.name.includes('_') ? `\\b${field.name}\\b` : `^${field.name}\\b`
     return words.replaceAll(new RegExp(name, 'g'), () => fieldTitle(registry, field))
@@ -68,7 +68,7 @@ const betweenWords = (registry: Registry, resource: Resource, { name }: Field, i
   const isSaidHere = (fields: readonly string[]) => fields.findLast((one) => inForm.includes(one)) === name
   return (resource.rules ?? [])
     .filter(({ fields }) => isSaidHere(fields))
-    .map(({ message }) => titled(registry, resource, message))
+    .map(({ message }) => inTitles(registry, resource, message))
 }
 
 /** The rules of a field, as sentences without their full stops. */

@@ -7,6 +7,7 @@ import { batchWriters, deriveOperations, type Operation, type ResourceOperation 
 import { bodyLimit } from '../contract/rowBody.js'
 import { type Identity, nobody } from '../descriptor/access.js'
 import type { Asset } from '../explorer/assets.js'
+import type { Typed } from '../explorer/controls.js'
 import { createExplorer, type PageResponse, type Route } from '../explorer/index.js'
 import type { LaterPage, Page } from '../explorer/layout.js'
 import { batchPath, ownTarget, pageUrl, restorePath, rowFolder, signInPath, signOutPath } from '../explorer/links.js'
@@ -19,6 +20,7 @@ import { pageHeaders } from './commonHeaders.js'
 import { counted, sendTagged, taggedBody } from './conditional.js'
 import { sendRows } from './download.js'
 import { createHandler, type Handler, type Service } from './handlers.js'
+import { formType, plainWriter } from './plainForms.js'
 import type { AppContext } from './requestLog.js'
 import { createSessions, isSameOrigin } from './sessions.js'
 import { undoer } from './undo.js'
@@ -97,6 +99,12 @@ const explorerOf = (service: Service, operations: readonly Operation[], visitor:
   return {
     render,
     errorPage: explorer.errorPage,
+    /** Shows a form again, with what was typed and what is wrong with it. */
+    async showAgain(ctx: AppContext, path: string, segment: string, typed: Typed): Promise<void> {
+      const origin = `${ctx.protocol}://${ctx.host}`
+      const form = await routes.get(path)?.respond({ segment, querystring: '', origin, caller: ctx.res, typed })
+      if (form && 'main' in form) await send(ctx, { ...form, status: 422 })
+    },
     async respond(ctx: AppContext, { path }: Route): Promise<void> {
       const route = routes.get(path)
       if (!route) throw visitor === nobody ? errors.callerMissing() : errors.forbidden()
@@ -200,7 +208,7 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
     signInPath,
     async (ctx) => {
       if (ctx.get('Origin') !== '' && !isSameOrigin(ctx)) throw errors.forbidden()
-      const form = new URLSearchParams(await readText(ctx, ['application/x-www-form-urlencoded'], bodyLimit))
+      const form = new URLSearchParams(await readText(ctx, [formType], bodyLimit))
       const next = localPath(form.get('next'))
       if (await sessions.start(ctx, (form.get('key') ?? '').trim())) {
         ctx.redirect(next)
@@ -225,11 +233,24 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
     'post',
   )
 
+  const writers = batchWriters(service.registry, deriveOperations(service.registry))
+  const storePlain = plainWriter(service, writers)
+  const writePlain = async (ctx: AppContext, operation: ResourceOperation): Promise<void> => {
+    const outcome = await storePlain(ctx, operation)
+    if ('form' in outcome)
+      await explorerFor(visitorOf(ctx)).showAgain(ctx, outcome.form, outcome.segment, outcome.typed)
+    else {
+      ctx.redirect(outcome.next)
+      ctx.status = 303
+    }
+    setPrivate(ctx)
+  }
   for (const operation of operations) {
     const path = formTarget(operation)
     if (path === undefined) continue
     const write = createHandler(service, operation)
     const handler: Handler = async (ctx) => {
+      if (operation.kind === 'create' && ctx.is(formType)) return writePlain(ctx, operation as ResourceOperation)
       // The script of a form reads JSON.
       delete ctx.state.errorHtml
       ctx.state.isPrivate = true
@@ -240,9 +261,10 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
       setPrivate(ctx)
     }
     add('exploreWrite', path, handler, operation.route.method)
+    const page = { update: 'edit', delete: 'delete' }[operation.kind as string]
+    if (page) add('exploreWrite', `${path}/${page}`, (ctx) => writePlain(ctx, operation as ResourceOperation), 'post')
   }
   const undo = undoer(service)
-  const writers = batchWriters(service.registry, deriveOperations(service.registry))
   // Whether or not the API has a batch: many rows are changed all or none.
   const tools = { [batchPath]: batch(service, { writers }, undo), [restorePath]: undo.restore }
   for (const [path, handle] of Object.entries(tools)) {

@@ -1,11 +1,11 @@
 /** Signing in, working and signing out in a real browser; skipped where no Chromium is installed, and on PostgreSQL. */
 import * as assert from 'uvu/assert'
 import { claim } from '../../engine/descriptor/access.js'
-import { number, text } from '../../engine/descriptor/index.js'
+import { boolean, date, integer, json, number, text, timestamp } from '../../engine/descriptor/index.js'
 import { browserSuite, seriousViolations } from '../support/browser.js'
 import { callersNamed } from '../support/callers.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { startService } from '../support/service.js'
+import { startService, token } from '../support/service.js'
 
 const people = resourceIn(
   'people',
@@ -19,10 +19,30 @@ const people = resourceIn(
     access: { read: ['hr', { id: claim('person_id') }], create: 'hr', update: ['hr', { id: claim('person_id') }] },
   },
 )
+const tasks = resourceIn(
+  'tasks',
+  {
+    title: text(),
+    points: integer({ min: 0, max: 13 }),
+    urgent: boolean(),
+    due: date(),
+    at: timestamp(),
+    extra: json(),
+    notes: text({ maxLength: 900 }),
+    parent_id: integer({ references: 'tasks' }),
+  },
+  {
+    name: 'Task',
+    required: ['title', 'urgent'],
+    update: true,
+    delete: true,
+    demo: [{ id: 1, title: 'First task', urgent: false }],
+  },
+)
 const callers = { hr: { roles: ['hr'] }, ana: { roles: [], claims: { person_id: 2 } } }
 
 const { run, test, service, open } = await browserSuite('sign-in in a browser', () =>
-  startService({ registry: [people], explorer: true, credentials: callersNamed(callers) }),
+  startService({ registry: [people, tasks], explorer: true, credentials: callersNamed(callers) }),
 )
 const rows = [1, 2, 3].map((id) => ({ id, name: `Person ${id}`, salary: 4_000 + id }))
 await service?.fill([{ resource: people, rows }])
@@ -73,6 +93,57 @@ test('a form that was open when its session ended says so, and keeps what was ty
   await page.click('text=Save')
   await page.waitForSelector('text=You are signed out')
   assert.is(await page.inputValue('#field-name'), 'Ana')
+  await close()
+})
+
+test('without JavaScript, who has signed in creates, changes and deletes rows by the forms', async () => {
+  const { page, close } = await open('/explore/tasks/new', { javaScriptEnabled: false })
+  assert.not.ok(await page.isVisible('#create'))
+  await page.goto(`${service?.address}/explore/sign-in?next=/explore/tasks/new`)
+  await page.fill('#key', token)
+  await page.press('#key', 'Enter')
+  await page.fill('#field-title', 'Plain')
+  await page.fill('#field-points', '99')
+  await page.check('#field-urgent')
+  await page.fill('#field-due', '2026-03-01')
+  await page.fill('#field-at', '2026-03-01T09:30')
+  await page.fill('#field-extra', '{"a": 1.50}')
+  await page.fill('#field-parent_id', 'first t')
+  await page.click('#create .primary')
+  assert.is(await page.innerText('#issue-points'), 'Points must be at most 13; 99 is more.')
+  assert.is(await page.inputValue('#field-title'), 'Plain')
+  await page.fill('#field-points', '5')
+  await page.click('#create .primary')
+  await page.waitForURL(/\/explore\/tasks\/2$/)
+  const read = async (id: number) => (await service?.get(`/v1/tasks/${id}`))?.body
+  assert.equal(await read(2), {
+    id: 2,
+    title: 'Plain',
+    points: 5,
+    urgent: true,
+    due: '2026-03-01',
+    at: '2026-03-01T09:30:00.000Z',
+    extra: { a: 1.5 },
+    notes: null,
+    parent_id: 1,
+  })
+  await page.click('.actions a >> text=Edit')
+  await page.uncheck('#field-urgent')
+  await page.fill('#field-due', '')
+  await page.fill('#field-notes', 'a\nb')
+  await page.click('#update .primary')
+  await page.waitForURL(/\/explore\/tasks\/2$/)
+  const { urgent, due, notes, parent_id, extra } = await read(2)
+  assert.equal([urgent, due, notes, parent_id, extra], [false, null, 'a\nb', 1, { a: 1.5 }])
+  await page.goto(`${service?.address}/explore/tasks/2/edit`)
+  await service?.change('tasks/2', { points: 7 })
+  await page.fill('#field-title', 'Lost')
+  await page.click('#update .primary')
+  assert.match(await page.innerText('main'), /Somebody else has changed this row/)
+  await page.goto(`${service?.address}/explore/tasks/2/delete`)
+  await page.click('#delete .primary')
+  await page.waitForURL(/\/explore\/tasks$/)
+  assert.is((await service?.get('/v1/tasks/2'))?.status, 404)
   await close()
 })
 

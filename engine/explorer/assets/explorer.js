@@ -1,4 +1,4 @@
-/** The script of every page. Without it all pages but the forms work. */
+/** The script of every page. Without it all pages work, and the forms of one row for who has signed in. */
 import { editableCells } from './cells.js'
 import { comboboxes } from './combobox.js'
 import './find.js'

@@ -1,0 +1,70 @@
+/** Stores what a form of the explorer has sent without its script. */
+import type { SentOperation } from '../contract/batchBody.js'
+import * as errors from '../contract/errors.js'
+import type { BatchOperation, ResourceOperation } from '../contract/operations.js'
+import { bodyLimit } from '../contract/rowBody.js'
+import type { Typed } from '../explorer/controls.js'
+import { pageUrl, rowFolder, rowUrl } from '../explorer/links.js'
+import { plainFormBody } from '../explorer/plainForms.js'
+import { findRow } from '../explorer/rows.js'
+import { inTitles } from '../explorer/ruleWords.js'
+import { seenBy } from '../explorer/visitor.js'
+import { batchRunner } from './batch.js'
+import { readText } from './body.js'
+import { permitFor } from './callers.js'
+import type { Service } from './handlers.js'
+import type { AppContext } from './requestLog.js'
+import { isSameOrigin } from './sessions.js'
+
+export const formType = 'application/x-www-form-urlencoded'
+
+/** The page that follows; or the form again, by the path of its route, with what was typed. */
+type PlainOutcome =
+  | { readonly next: string }
+  | { readonly form: string; readonly segment: string; readonly typed: Typed }
+
+/** What is wrong with a body, if an error says so. */
+const issuesIn = ({ body }: errors.HttpError): readonly errors.Issue[] | undefined =>
+  (body as { error?: { details?: { issues?: readonly errors.Issue[] } } }).error?.details?.issues
+
+export const plainWriter = (service: Service, writers: BatchOperation['writers']) => {
+  const run = batchRunner(service, writers)
+  return async (ctx: AppContext, { kind, resource, route }: ResourceOperation): Promise<PlainOutcome> => {
+    const { session } = ctx.state
+    if (!session) throw errors.callerMissing()
+    if (!isSameOrigin(ctx)) throw errors.forbidden()
+    const sent = new URLSearchParams(await readText(ctx, [formType], bodyLimit))
+    const { rights } = permitFor(session)
+    const seen = seenBy(service.registry, service.storage, rights, session)
+    const own = seen.registry.find(({ path }) => path === resource.path)
+    if (!own) throw errors.forbidden()
+    const segment = ctx.path.split('/')[pageUrl(resource, ...rowFolder(resource), '').split('/').length - 1] ?? ''
+    const row = kind === 'create' ? undefined : await findRow(seen.storage, own, segment)
+    const tag = new URLSearchParams(ctx.querystring).get('tag') ?? undefined
+    try {
+      const source = kind === 'delete' ? '' : await plainFormBody(seen, own, sent, row?.row)
+      const operation: SentOperation = {
+        method: route.method.toUpperCase() as SentOperation['method'],
+        path: `/v1/${resource.path}${row ? `/${segment}` : ''}`,
+        body: source === '' ? undefined : JSON.parse(source),
+        source,
+        as: undefined,
+        ifMatch: tag && row ? `"${tag}"` : undefined,
+        issues: [],
+      }
+      const { body } = await run([operation], rights)
+      const { results } = JSON.parse(String(body)) as { results: { body?: { id: string | number } }[] }
+      const id = results[0]?.body?.id
+      return { next: id === undefined ? pageUrl(resource) : rowUrl(resource, String(id)) }
+    } catch (error) {
+      const issues = error instanceof errors.HttpError && kind !== 'delete' ? issuesIn(error) : undefined
+      if (!issues) throw error
+      const found = issues.map(({ loc, msg }) => ({
+        field: String(loc.at(-1)),
+        message: inTitles(seen.registry, own, msg),
+      }))
+      const form = row ? [...rowFolder(resource), ':item', 'edit'] : ['new']
+      return { form: pageUrl(resource, ...form), segment, typed: { sent, issues: found, tag } }
+    }
+  }
+}
