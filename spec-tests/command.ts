@@ -21,10 +21,9 @@ const slow = new Set([
     'contract.command',
     'dev',
   ],
-  ...['cells.browser', 'docsPage.browser', 'explorer.browser', 'form.browser', 'fuzz', 'import.command', 'introspect'],
-  ...['many.browser', 'undo.browser', 'views.browser'],
+  ...['fuzz', 'import.command', 'introspect'],
   ...['callers.kinds', 'credentials', 'freshness', 'introspect.keys', 'introspect.samples', 'keys', 'kinds', 'large'],
-  ...['signIn', 'signIn.browser', 'sqlite.deadline', 'updateEach'],
+  ...['signIn', 'sqlite.deadline', 'updateEach'],
   ...['memory', 'metrics', 'new', 'overload', 'package', 'probes', 'progress', 'resourceCommands', 'server', 'sockets'],
   ...['sparseIds', 'sqlite.backup', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping'],
   ...['sqlite.workers', 'torture'],
@@ -32,8 +31,7 @@ const slow = new Set([
 
 /** Files that start a service and prove nothing about its database: a run on PostgreSQL leaves them out. */
 const independent = new Set([
-  ...['access', 'body', 'conditional', 'deploy', 'docsPage.browser', 'documents', 'explorer.browser', 'form.browser'],
-  ...['cells.browser', 'many.browser', 'undo.browser', 'views.browser'],
+  ...['access', 'body', 'conditional', 'deploy', 'documents'],
   ...['metrics', 'middleware', 'new', 'probes', 'requestLog', 'requestLog.terminal', 'server', 'sockets'],
   'system',
 ])
@@ -50,13 +48,18 @@ export const testCommand = (name: string) => ({
   example: 'search create',
 })
 
+/** A browser takes seconds to start. */
+const isSlow = (name: string): boolean => slow.has(name) || name.endsWith('.browser')
+
 const nameOf = (file: string): string => basename(file).slice(0, -suffix.length)
 
 const sourceOf = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8')
 
 /** Whether a test file uses the database of the run; the others pass or fail alike on every database. */
 const usesDatabase = (file: string): boolean =>
-  /\/support\/(database|service)\.js'/.test(sourceOf(file)) && !independent.has(nameOf(file))
+  /\/support\/(?:database|service)\.js'|\bstartOffice\b/.test(sourceOf(file)) &&
+  !independent.has(nameOf(file)) &&
+  !nameOf(file).endsWith('.browser')
 
 /** Whether a test file repeats its tests for each resource. */
 const isGeneric = (file: string): boolean => /\btestedResources\b/.test(sourceOf(file))
@@ -95,9 +98,9 @@ export const testFiles = async (
   const isWanted = (file: string): boolean =>
     texts.length > 0
       ? texts.some((text) => file.includes(text))
-      : (database === 'sqlite' || usesDatabase(file)) && (hasSlow || !slow.has(nameOf(file)))
+      : (database === 'sqlite' || usesDatabase(file)) && (hasSlow || !isSlow(nameOf(file)))
   // Slow files first, so that no core is idle at the end.
-  const order = (file: string): number => (slow.has(nameOf(file)) ? 0 : 1)
+  const order = (file: string): number => (isSlow(nameOf(file)) ? 0 : 1)
   return all
     .filter((file) => isWanted(file) && (resource === undefined || isGeneric(file)))
     .sort((a, b) => order(a) - order(b))

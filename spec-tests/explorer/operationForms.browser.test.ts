@@ -73,7 +73,7 @@ test('an operation is sent with the token, each issue is at its control, and the
   assert.is(await page.innerText('#issue-2'), '')
   await page.fill('#input-0', 'Rex 2')
   await page.click('[role=option] >> text=Visit of Rex 2')
-  assert.is(await page.inputValue('#input-0'), '2')
+  assert.is(await page.getAttribute('#input-0', 'data-id'), '2')
   await page.fill('#input-1', '-1')
   await page.fill('#input-6', '[{"text":"Vaccine"}]')
   await page.fill('#token', 'wrong')
