@@ -13,7 +13,9 @@ const clocks = {
 /** Not by identity: a project may have two copies of this module. */
 const brand = Symbol.for('resource-registry-engine.clock')
 
-const clock = (name: keyof typeof clocks, read: () => string): (() => string) => Object.assign(read, { [brand]: name })
+/** Named, because generated descriptors and messages have the names of these functions. */
+const clock = (name: keyof typeof clocks, read: () => string): (() => string) =>
+  Object.defineProperties(read, { [brand]: { value: name }, name: { value: name } })
 
 const clockName = (value: unknown): keyof typeof clocks | undefined =>
   typeof value === 'function' ? (value as { [brand]?: keyof typeof clocks })[brand] : undefined
