@@ -22,7 +22,7 @@ interface Target {
 const [maxPages, maxRows, atOnce] = [8, 4, 3]
 
 /** How long the search of a table may take, in milliseconds; a text of fewer characters than that searches none. */
-const [timeoutMs, minLength] = [5_000, 2]
+const [timeoutMs, minLength] = [10_000, 2]
 
 const pagesOf = (service: ExplorerService): { readonly main: Target[]; readonly others: Target[] } => {
   const { registry, writes, canSignIn, visitor } = service

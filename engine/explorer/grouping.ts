@@ -1,5 +1,5 @@
 /** What the rows of a table are grouped by and what is computed of them, as the address of its page says it. */
-import { parametersInvalid } from '../contract/errors.js'
+import type { Issue } from '../contract/errors.js'
 import { queryIssue } from '../contract/issues.js'
 import { didYouMean } from '../descriptor/nearest.js'
 import type { Resource } from '../descriptor/registry.js'
@@ -23,11 +23,12 @@ export const groupingPairs = ({ by, ...computed }: Grouping): [name: string, val
   ...aggregates.flatMap((aggregate) => (computed[aggregate] ?? []).map((name): [string, string] => [aggregate, name])),
 ]
 
-/** Undefined without anything to group by or to compute; throws for what the resource does not have. */
+/** Undefined without anything to group by or to compute; adds an issue for what the resource does not have. */
 export const parseGrouping = (
   resource: Resource,
   nameOf: (name: string) => string,
   sent: { getAll(name: string): string[] },
+  issues: Issue[],
 ): Grouping | undefined => {
   const valuesOf = (name: string) => [
     ...new Set(
@@ -42,9 +43,8 @@ export const parseGrouping = (
     const wrong = values.filter((value) => !known.includes(value))
     const message = (value: string) =>
       `${name === 'by' ? 'Rows cannot be grouped by' : `There is no ${name} of`} "${value}"${didYouMean(value, known)}`
-    if (wrong.length > 0)
-      throw parametersInvalid(wrong.map((value) => queryIssue('enum', nameOf(name), message(value), value)))
-    return values
+    issues.push(...wrong.map((value) => queryIssue('enum', nameOf(name), message(value), value)))
+    return values.filter((value) => known.includes(value))
   }
   const groups = possibleGroups(resource)
   const names = chosen(
@@ -52,10 +52,8 @@ export const parseGrouping = (
     groups.map(({ name }) => name),
   )
   if (names.length > maxGroups)
-    throw parametersInvalid([
-      queryIssue('too_long', nameOf('by'), `Rows can be grouped by ${maxGroups} at most`, names.join(',')),
-    ])
-  const by = names.map((name) => groups.find((group) => group.name === name) as Group)
+    issues.push(queryIssue('too_long', nameOf('by'), `Rows can be grouped by ${maxGroups} at most`, names.join(',')))
+  const by = names.slice(0, maxGroups).map((name) => groups.find((group) => group.name === name) as Group)
   const computed = aggregates.flatMap((aggregate) => {
     const fields = chosen(aggregate, aggregatedFields(resource, aggregate))
     return fields.length > 0 ? [[aggregate, fields]] : []

@@ -221,7 +221,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const view = await makeView(query, wrong, values, filters && { filters, charts: filters })
     const noun = (total === 1 ? resource.name : resource.plural).toLowerCase()
     const rows = links.tableUrl(resource, { ...query, grouping: undefined })
-    const head = html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun} in ${grouped(groups.total)} ${groups.total === 1 ? 'group' : 'groups'} · <a href="${rows}">Show rows</a></p>${groupChooser(view, hiddenInputs(resource, { ...query, grouping: undefined }))}`
+    const head = html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun} in ${grouped(groups.total)} ${groups.total === 1 ? 'group' : 'groups'} · <a href="${rows}">Show rows</a></p>${groupChooser(view, hiddenInputs(resource, { ...query, grouping: undefined }))}${viewsMenu}`
     const panel = resource.summary
       ? layout.readPanel(service, ['summary', resource], origin, links.apiSummaryUrl(resource, query))
       : undefined

@@ -128,7 +128,7 @@ export const parseQuery = async (
   const unresolved = others.map(({ field, text }) => ({ field: field.name, operator: 'eq', value: text }) as const)
   const sentColumns = all.getAll(columnsParameter(resource))
   const columns = columnsIn(resource, sentColumns, issues)
-  const grouping = parseGrouping(resource, (name) => groupingParameter(resource, name), all)
+  const grouping = parseGrouping(resource, (name) => groupingParameter(resource, name), all, issues)
   const query = { ...parsed, where: [...parsed.where, ...unresolved], columns, grouping }
   if (first) {
     const { total, first: id } = await countRows(storage, first.target, { ...defaultListQuery, search: first.text })

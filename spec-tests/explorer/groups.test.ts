@@ -151,7 +151,7 @@ test('a field whose name is that of a parameter stays a filter', async () => {
   assert.is(await totalOf('/explore/odd?by=x'), '1')
 })
 
-test('what cannot be grouped or computed is told', async () => {
+test('what cannot be grouped or computed is told, with the rows still there', async () => {
   for (const [query, message] of [
     ['by=stat', /Rows cannot be grouped by &quot;stat&quot;. Did you mean/],
     ['by=title', /Rows cannot be grouped by &quot;title&quot;/],
@@ -161,6 +161,7 @@ test('what cannot be grouped or computed is told', async () => {
     const { status, text: source } = await page(`tasks?${query}`)
     assert.is(status, 422)
     assert.match(source, message)
+    assert.match(source, /<strong>4<\/strong> /)
   }
 })
 

@@ -1,4 +1,5 @@
 /** The keyboard: the search box of a table, a box that finds anything, and the list of all shortcuts. */
+import { element } from './write.js'
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform)
 const findKey = isMac ? '⌘K' : 'Ctrl K'
@@ -6,17 +7,11 @@ const findKey = isMac ? '⌘K' : 'Ctrl K'
 const shortcuts = [
   ['/', 'Search in this table'],
   [findKey, 'Find anything; / twice does the same'],
+  ['Enter', 'Edit the cell of a table, save it, or choose'],
   ['?', 'Show these shortcuts'],
-  ['↑ ↓', 'Go through suggestions and what was found'],
-  ['Enter', 'Choose, or open the first that was found'],
-  ['Esc', 'Close'],
+  ['↑ ↓', 'Go through cells, suggestions and what was found'],
+  ['Esc', 'Leave a cell as it was, or close'],
 ]
-
-const element = (name, properties, ...children) => {
-  const made = Object.assign(document.createElement(name), properties)
-  made.append(...children)
-  return made
-}
 
 /** A dialog closes by a click beside it, and by Escape. */
 const makeDialog = (label, ...children) => {

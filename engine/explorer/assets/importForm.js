@@ -1,7 +1,7 @@
 /** Imports a file: sends it for a dry run, shows each issue at its cell, and then stores it. */
 import { clear, finish, isComplete, show, showMessage, showRefusedToken, takeToken } from './form.js'
 import { guard } from './navigate.js'
-import { authorization, element, hasToken, newKey } from './write.js'
+import { element, hasToken, newKey, send } from './write.js'
 
 /** How a text begins says what it is, also if its file is called otherwise. */
 const typeOf = (text) => ({ '[': 'application/json', '{': 'application/x-ndjson' })[text.trimStart()[0]] ?? 'text/csv'
@@ -139,12 +139,11 @@ export const importForm = (root) => {
     ]
     return `${target}?${new URLSearchParams(query)}`
   }
-  const send = async (sent, isDryRun) => {
+  const sendRows = async (sent, isDryRun) => {
     const key = unsettled ?? newKey()
     if (!isDryRun) unsettled = key
-    const headers = { ...authorization(!tokenBox), 'Content-Type': typeOf(sent.text) }
-    if (!isDryRun && !keyless) headers['Idempotency-Key'] = key
-    const response = await fetch(url(isDryRun), { method: 'POST', headers, body: sent.body })
+    const head = { type: typeOf(sent.text), isSession: !tokenBox, ...(!isDryRun && !keyless && { key }) }
+    const response = await send(url(isDryRun), { ...head, body: sent.body })
     const result = await response.json()
     // Only the same request may be sent with the same key again.
     if (response.status < 500) unsettled = undefined
@@ -195,7 +194,7 @@ export const importForm = (root) => {
   const store = async (sent, button) => {
     button.disabled = true
     try {
-      const result = await send(sent, false)
+      const result = await sendRows(sent, false)
       if (!result) return
       const { created, updated, unchanged } = result
       const counts = [counted(created, 'created'), counted(updated, 'changed'), counted(unchanged, 'unchanged')]
@@ -235,7 +234,7 @@ export const importForm = (root) => {
     if (!isComplete(form, [])) return
     check.disabled = true
     try {
-      const result = await send(sent, true)
+      const result = await sendRows(sent, true)
       if (result) showCounts(sent, result)
     } catch {
       showMessage(form, 'The service did not answer. Nothing was imported; try again.').focus()

@@ -2,7 +2,7 @@
 import { settle } from './combobox.js'
 import { clear, inputJson, isComplete, show, showMessage, showRefusedToken, takeToken } from './form.js'
 import { guard } from './navigate.js'
-import { authorization, hasToken } from './write.js'
+import { hasToken, send } from './write.js'
 
 /** What a control adds to the path or the query: texts, of which only a list has several. */
 const textsOf = (input) => {
@@ -102,10 +102,10 @@ export const operationForm = (root) => {
     await settle(inputs)
     if (!isComplete(form, inputs)) return
     const { url, body } = requestOf(inputs, target, hasBody)
-    const headers = { ...authorization(!tokenBox), ...(body !== undefined && { 'Content-Type': 'application/json' }) }
+    const type = body === undefined ? undefined : 'application/json'
     button.disabled = true
     try {
-      const response = await fetch(url, { method, headers, body })
+      const response = await send(url, { method, type, isSession: !tokenBox, body })
       const text = await response.text()
       if (response.ok) {
         settled = state()

@@ -45,7 +45,8 @@ const applyWidths = () => {
   const rules = heads.flatMap(({ dataset: { column } }, n) => {
     const width = widths[column]
     if (!width) return []
-    const place = `.scroll table tr > :nth-child(${n + 1}):not(.editing)`
+    // A cell of the foot may span several columns.
+    const place = `.scroll table > :not(tfoot) > tr > :nth-child(${n + 1}):not(.editing)`
     return [`${place} { min-width: ${width}px; max-width: ${width}px; overflow: hidden; text-overflow: ellipsis; }`]
   })
   // A table that fills its room would widen them again.

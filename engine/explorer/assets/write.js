@@ -18,17 +18,15 @@ export const element = (name, properties, ...children) => {
   return made
 }
 
-/** The header with the token, unless a session counts. Headers take Latin-1; the service reads the bytes of a token as UTF-8. */
-export const authorization = (isSession) =>
-  token && !isSession ? { Authorization: `Bearer ${String.fromCharCode(...new TextEncoder().encode(token))}` } : {}
-
 /** Sends a request; with the token, unless a session counts. */
 export const send = (path, { method = 'POST', type, tag, key, isSession, body }) => {
+  // Headers take Latin-1; the service reads the bytes of a token as UTF-8.
+  const bytes = String.fromCharCode(...new TextEncoder().encode(token))
   const headers = {
     ...(key && { 'Idempotency-Key': key }),
     ...(type && { 'Content-Type': type }),
     ...(tag && { 'If-Match': `"${tag}"` }),
-    ...authorization(isSession),
+    ...(token && !isSession && { Authorization: `Bearer ${bytes}` }),
   }
   return fetch(path, { method, headers, ...(type && { body }) })
 }
