@@ -93,6 +93,8 @@ const partOf = (value: unknown, like: unknown): unknown => {
 
 /** Commands that take minutes or do not end, and those that another file runs. */
 const elsewhere: Record<string, { file: string; as: string }> = {
+  'npm pack': { file: '.ci/run', as: 'npm pack --pack-destination' },
+  'npm install resource-registry-engine': { file: '.ci/run', as: 'npm install --ignore-scripts ./resource' },
   'npm ci': { file: '.ci/run', as: '\nnpm ci\n' },
   'npm test': { file: '.ci/run', as: 'npm test -- --all' },
   'npm test -- NAME …': { file: '.ci/run', as: 'npm test -- sqlite.stopping sqlite.workers' },
