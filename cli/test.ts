@@ -2,8 +2,10 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { nearest } from '../engine/descriptor/nearest.js'
-import { defineCommand, optionalText, UsageError } from '../support/options.js'
+import { onEnd } from '../support/cleanup.js'
+import { CommandError, defineCommand, optionalText, UsageError } from '../support/options.js'
 import { runTests } from '../support/runTests.js'
+import { dropDatabases, testPrefix } from '../support/testDatabases.js'
 import { projectFolder, projectRegistry } from './project.js'
 
 const command = {
@@ -31,7 +33,18 @@ export default defineCommand(command, async ({ resource, database }) => {
   }
   process.env['TEST_PROJECT'] = projectFolder()
   if (resource !== undefined) process.env['TEST_RESOURCE'] = resource
-  if (database !== undefined) process.env['TEST_DATABASE_URL'] = database
+  const url = database ?? process.env['TEST_DATABASE_URL']
+  if (url !== undefined && !/^postgres(?:ql)?:\/\//.test(url))
+    throw new UsageError(
+      '--database must be postgres://USER:PASSWORD@HOST:PORT/NAME; without it the tests run on SQLite.',
+    )
+  const prefix = testPrefix()
+  const removeDatabases = async () => (url === undefined ? undefined : dropDatabases(url, prefix))
+  if (url !== undefined) Object.assign(process.env, { TEST_DATABASE_URL: url, TEST_DATABASE_PREFIX: prefix })
+  await removeDatabases().catch((error: Error) => {
+    throw new CommandError(`The tests cannot use the PostgreSQL server: ${error.message || 'it does not answer'}`)
+  })
+  onEnd((isExiting) => (isExiting ? undefined : removeDatabases()))
   const names = readdirSync(folder).filter((name) => name.endsWith(suffix))
-  await runTests(folder, names)
+  await runTests(folder, names, removeDatabases)
 })

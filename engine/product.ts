@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import type { Middleware } from 'koa'
 import type { Product } from './contract/service.js'
 import { didYouMean } from './descriptor/nearest.js'
-import { importProjectFile } from './descriptor/projectFile.js'
+import { importProjectFile, namedPosition } from './descriptor/projectFile.js'
 import { type FileError, formatValue, RegistryError } from './descriptor/registryError.js'
 
 export interface ProductFile {
@@ -71,7 +71,9 @@ export const loadProduct = async (folder: string): Promise<ProductFile> => {
   if (!existsSync(join(folder, file))) return { product: defaultProduct(folder), middleware: [] }
   const errors: FileError[] = []
   const module = await importProjectFile(folder, file, errors)
-  for (const message of module ? errorsIn(module) : []) errors.push({ file, message, position: undefined })
+  const report = (message: string) =>
+    errors.push({ file, message, position: namedPosition(join(folder, file), message) })
+  for (const message of module ? errorsIn(module) : []) report(message)
   if (!module || errors.length > 0) throw new RegistryError(errors)
   return { middleware: [], ...module } as unknown as ProductFile
 }

@@ -24,7 +24,11 @@ const hasMemory = (): boolean => {
 }
 
 /** Runs the files of a folder and ends the process. A file that ends without counts is one failure. */
-export const runTests = async (folder: string, files: readonly string[]): Promise<never> => {
+export const runTests = async (
+  folder: string,
+  files: readonly string[],
+  finish: () => Promise<void> = async () => {},
+): Promise<never> => {
   const running = new Set<ChildProcess>()
   const failures: string[] = []
   let passed = 0
@@ -70,6 +74,7 @@ export const runTests = async (folder: string, files: readonly string[]): Promis
     }
   }
   await Promise.all(Array.from({ length: lanes }, lane))
+  await finish()
   if (isLate) console.log(`The tests did not finish within ${timeoutMinutes} minutes.`)
   if (failures.length > 0) console.log(`Failed: ${failures.join(', ')}`)
   console.log(`${passed} passed, ${failed} failed`)

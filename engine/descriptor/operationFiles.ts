@@ -5,7 +5,7 @@ import type { z } from 'zod'
 import { operationIdOf, operationNames } from './names.js'
 import { didYouMean } from './nearest.js'
 import { type OperationMethod, type OwnOperation, operationMethods } from './operation.js'
-import { importProjectFile } from './projectFile.js'
+import { importProjectFile, namedPosition } from './projectFile.js'
 import type { Registry } from './registry.js'
 import { type FileError, formatValue, RegistryError } from './registryError.js'
 import { isSourceFile } from './resourceFiles.js'
@@ -102,7 +102,8 @@ export const loadOperations = async (project: string, registry: Registry): Promi
   const found: NamedOperation[] = []
   for (const file of files.sort()) {
     const name = file.slice(0, -'.ts'.length)
-    const report = (message: string) => errors.push({ file: `operations/${name}.ts`, message, position: undefined })
+    const report = (message: string) =>
+      errors.push({ file: `operations/${file}`, message, position: namedPosition(join(folder, file), message) })
     const module = await importProjectFile(project, `operations/${file}`, errors)
     if (!module) continue
     const { default: exported } = module

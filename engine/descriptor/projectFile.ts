@@ -94,6 +94,13 @@ const explain = (error: unknown, folder: string, path: string, source: SourceFil
   return [message, frame && positionAt(source, frame.line, frame.column)]
 }
 
+/** Where a file first names a property; a message begins with the name, or has it in quotes. */
+export const namedPosition = (path: string, message: string): Position | undefined => {
+  const source = readSource(path)
+  const name = /^unknown property "(\w+)"/.exec(message)?.[1] ?? /^(?:product\.)?(\w+)/.exec(message)?.[1]
+  return source && name ? wordPosition(source, name) : undefined
+}
+
 /** Imports a file, such as `resources/books.ts`, of the project in a folder; reports why it cannot. */
 export const importProjectFile = async (
   folder: string,

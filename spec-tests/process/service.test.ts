@@ -117,8 +117,8 @@ test('a project with errors is refused with them', async () => {
   const broken = temporaryProject(officeFolder)
   writeFileSync(join(broken, 'product.ts'), 'export const product = { name: "", abot: 1 }')
   const error = (await createService({ folder: broken, settings: quiet }).catch((thrown: Error) => thrown)) as Error
-  assert.match(error.message, /product\.ts: unknown property "abot" of product\. Did you mean "about"\?/)
-  assert.match(error.message, /product\.ts: product\.name is "", but it must be a text/)
+  assert.match(error.message, /product\.ts:1: unknown property "abot" of product\. Did you mean "about"\?/)
+  assert.match(error.message, /product\.ts:1: product\.name is "", but it must be a text/)
   writeFileSync(join(broken, 'product.ts'), 'export const product = {\n  name: nothing,\n}')
   writeFileSync(join(broken, 'package.json'), '{ "type": "commonjs" }')
   const copy = temporaryProject(broken)
