@@ -156,6 +156,22 @@ test('a project with errors is refused with them', async () => {
   assert.match(second.message, /product\.ts:2: cannot be loaded: "nothing" is not defined/)
 })
 
+test('errors in package.json and in a shared file name that file', async () => {
+  const broken = temporaryProject(officeFolder)
+  const message = () =>
+    createService({ folder: broken, settings: quiet }).then(
+      () => '',
+      (error: Error) => error.message,
+    )
+  writeFileSync(join(broken, 'package.json'), '{ "name":')
+  assert.match(await message(), /^ {2}package\.json: is not valid JSON$/m)
+  writeFileSync(join(broken, 'package.json'), '{}')
+  mkdirSync(join(broken, 'lib'))
+  writeFileSync(join(broken, 'lib', 'names.ts'), 'export const name: string =\n')
+  writeFileSync(join(broken, 'resources', 'rooms.ts'), "export { name as default } from '../lib/names.ts'\n")
+  assert.match(await message(), /^ {2}lib\/names\.ts:\d: cannot be loaded: Expression expected$/m)
+})
+
 test('a closed service leaves no signal handlers behind', async () => {
   await service.close()
   assert.equal(listeners(), before)
