@@ -110,15 +110,29 @@ A resource is one file in \`resources/\`, its demo rows are in \`seeds/\`, opera
 \`npx resource-registry --help\` lists all commands. Set \`API_TOKEN\` to allow writes.
 `
 
+/** The names in a folder; none if it does not exist. */
+const readFolder = (folder: string): string[] => {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return []
+    throw new CommandError(`Cannot make a project in ${folder} (${code}); nothing was written.`)
+  }
+}
+
 const tsconfigText = `{
   "extends": "resource-registry-engine/tsconfig.json",
   "include": ["*.ts", "resources", "operations"]
 }
 `
 
+/** A name as a shell reads it. */
+const shellWord = (name: string): string => (/[^\w./-]/.test(name) ? `'${name.replaceAll("'", "'\\''")}'` : name)
+
 export default defineCommand(command, async (_, argument) => {
   const folder = resolve(projectFolder(), argument as string)
-  const found = existsSync(folder) ? readdirSync(folder) : []
+  const found = readFolder(folder)
   const taken = found.find((name) => ['package.json', 'resources', 'product.ts'].includes(name))
   if (taken !== undefined) throw new CommandError(`${argument} has a project already (${taken}); nothing was written.`)
   const name = basename(folder)
@@ -137,7 +151,10 @@ export default defineCommand(command, async (_, argument) => {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     writeFileSync(join(folder, file), text, { flag: 'wx' })
   }
-  console.log(
-    `Made a project in ${argument}. Next:\n  cd ${/[^\w./-]/.test(argument as string) ? `'${argument}'` : argument}\n  npm install\n  npm start`,
-  )
+  const next = [
+    ...(folder === projectFolder() ? [] : [`cd ${shellWord(argument as string)}`]),
+    'npm install',
+    'npm start',
+  ]
+  console.log(`Made the project ${name}. Next:\n  ${next.join('\n  ')}`)
 })

@@ -25,6 +25,10 @@ const suffix = '.test.js'
 const folder = join(import.meta.dirname, '..', 'spec-tests', 'derived')
 
 export default defineCommand(command, async ({ resource, database }) => {
+  if (database !== undefined && !/^postgres(?:ql)?:\/\//.test(database))
+    throw new UsageError(
+      '--database must be the URL of a PostgreSQL server, such as postgres://USER:PASSWORD@HOST:PORT/NAME.',
+    )
   const paths = (await projectRegistry()).map(({ path }) => path)
   if (resource !== undefined && !paths.includes(resource)) {
     const near = nearest(resource, paths)

@@ -14,16 +14,19 @@ export interface ProductFile {
 
 const file = 'product.ts'
 
+const parseManifest = (text: string): { name?: string; description?: string; version?: string } => {
+  try {
+    return JSON.parse(text) as object
+  } catch {
+    throw new RegistryError([{ file: 'package.json', message: 'is not valid JSON', position: undefined }])
+  }
+}
+
 /** The product of a project without `product.ts`, from its package.json. */
 const defaultProduct = (folder: string): Product => {
   const path = join(folder, 'package.json')
-  const {
-    name = basename(folder),
-    description,
-    version = '1.0.0',
-  } = existsSync(path)
-    ? (JSON.parse(readFileSync(path, 'utf8')) as { name?: string; description?: string; version?: string })
-    : {}
+  const text = existsSync(path) ? readFileSync(path, 'utf8').replace('\uFEFF', '') : '{}'
+  const { name = basename(folder), description, version = '1.0.0' } = parseManifest(text)
   return { name, about: description || `The API of ${name}.`, version }
 }
 

@@ -1,8 +1,11 @@
 /** A service made of a project's folder and settings, for servers and tests of one's own. */
+import { once } from 'node:events'
+import { existsSync, realpathSync } from 'node:fs'
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import { isAbsolute, join, resolve } from 'node:path'
 import * as nodeStream from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import { setTimeout as delay } from 'node:timers/promises'
 import type Koa from 'koa'
 import { loadRegistry } from './descriptor/load.js'
 import { didYouMean } from './descriptor/nearest.js'
@@ -72,9 +75,18 @@ const responseFrom = (message: IncomingMessage, method: string): Response => {
 /** In-memory connections: the server parses requests and writes responses as on a socket. */
 const { duplexPair } = nodeStream as unknown as { duplexPair(): [nodeStream.Duplex, nodeStream.Duplex] }
 
+/** Both sides of a connection; like a socket, each is closed with the other. */
+const connect = (): [client: nodeStream.Duplex, server: nodeStream.Duplex] => {
+  const [client, server] = duplexPair()
+  client.once('close', () => server.destroy())
+  server.once('close', () => client.destroy())
+  return [client, server]
+}
+
 /** Opens a project as a service; throws if its files, its settings or its database cannot be used. */
 export const createService = async ({ folder: given, settings: strings = {} }: ServiceOptions): Promise<Service> => {
-  const folder = resolve(given)
+  // Node names the files of a folder behind a link by their real paths.
+  const folder = existsSync(given) ? realpathSync(given) : resolve(given)
   const file = await loadProduct(folder)
   const settings = readServiceSettings(folder, strings, file.product.database)
   const logger = createLogger(settings.LOG_LEVEL)
@@ -86,13 +98,21 @@ export const createService = async ({ folder: given, settings: strings = {} }: S
   let closing: Promise<void> | undefined
   const parts = { storage, credentials, logger, isStopping: () => closing !== undefined }
   const app = openApp(project, parts)
-  const inMemory = createServer({ requireHostHeader: false }, app.handle)
+  const inMemory = createServer({ requireHostHeader: false }, (request, response) => {
+    response.once('prefinish', () => request.socket.emit('answered'))
+    app.handle(request, response)
+  })
+  /** The requests without a port that need the database still. */
+  const inProgress = new Set<Promise<unknown>>()
   let listening: ReturnType<typeof listen> | undefined
 
   const fetch = (request: Request): Promise<Response> =>
     new Promise((resolveResponse, reject) => {
       const { pathname, search, host } = new URL(request.url)
-      const [client, server] = duplexPair()
+      const [client, server] = connect()
+      const answer = Promise.race([once(server, 'answered'), once(server, 'close')])
+      inProgress.add(answer)
+      void answer.finally(() => inProgress.delete(answer))
       const headers = { host, connection: 'close', ...Object.fromEntries(request.headers) }
       const sent = httpRequest({
         method: request.method,
@@ -120,11 +140,19 @@ export const createService = async ({ folder: given, settings: strings = {} }: S
       if (closing) throw new Error('The service is closed.')
       if (listening) throw new Error('The service listens already.')
       listening = listen(app, { host: settings.HOST, port: settings.PORT, keepAliveMs: settings.KEEP_ALIVE_S * 1000 })
+      listening.catch(() => {
+        listening = undefined
+      })
       return (await listening.catch(explainListenError('PORT'))).address
     },
     close() {
       closing ??= (async () => {
         await (await listening?.catch(() => undefined))?.stop()
+        // The program may never read the rest of a download.
+        const limit = new AbortController()
+        const late = delay(settings.DRAIN_TIMEOUT_MS, undefined, { signal: limit.signal }).catch(() => {})
+        await Promise.race([Promise.all(inProgress), late])
+        limit.abort()
         await storage.close()
       })()
       return closing

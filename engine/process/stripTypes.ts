@@ -28,10 +28,12 @@ export const findSyntaxError = (source: string): { message: string; line: number
   }
 }
 
-export const stripTypes = (source: string): string => {
+/** Throws a syntax error with the file, as Node does: another file may have imported it. */
+export const stripTypes = (source: string, url: string): string => {
   try {
     return strip(source)
   } catch (error) {
-    throw new SyntaxError((error as SyntaxIssue).message)
+    const { message, startLine } = error as SyntaxIssue
+    throw Object.assign(new SyntaxError(message), { stack: `${url}:${startLine}\nSyntaxError: ${message}` })
   }
 }

@@ -37,5 +37,5 @@ export const load = (url: string, context: Context, next: Next): unknown => {
   // Whatever "type" package.json has: descriptors are modules.
   const { typescript } = process.features as { typescript?: string }
   if (typescript) return next(url, { ...context, format: 'module-typescript' })
-  return { format: 'module', source: stripTypes(readFileSync(fileURLToPath(url), 'utf8')), shortCircuit: true }
+  return { format: 'module', source: stripTypes(readFileSync(fileURLToPath(url), 'utf8'), url), shortCircuit: true }
 }

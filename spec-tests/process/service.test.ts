@@ -1,5 +1,5 @@
 /** createService: a project as a service inside another program, without a port or with one, several at a time. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -53,6 +53,35 @@ test('a request that is given up ends with its reason', async () => {
     (thrown: Error) => thrown,
   )
   assert.is(error?.message, 'enough')
+})
+
+test('downloads that are given up make room for others', async () => {
+  const folder = temporaryProject(officeFolder)
+  const seeds = join(folder, 'seeds', 'leave.json')
+  const [row] = JSON.parse(readFileSync(seeds, 'utf8')) as object[]
+  writeFileSync(seeds, JSON.stringify(Array.from({ length: 10_000 }, (_, n) => ({ ...row, id: n + 1 }))))
+  const busy = await createService({ folder, settings: { ...quiet, MAX_DOWNLOADS: '1' } })
+  for (let n = 0; n < 3; n += 1) {
+    const download = await ask('/api/v1/leave', { headers: { accept: 'application/x-ndjson' } }, busy)
+    assert.is(download.status, 200)
+    await download.body?.cancel()
+  }
+  await busy.close()
+})
+
+test('close lets the requests in progress finish', async () => {
+  const closed = await createService({ folder: project, settings: { ...quiet, DATABASE_URL: 'sqlite::memory:' } })
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const requests = [
+    ask('/api/v1/leave', {}, closed),
+    ask('/api/v1/leave', { method: 'POST', headers, body: '{"leave_type":"Annual"}' }, closed),
+  ]
+  const closing = closed.close()
+  assert.equal(
+    (await Promise.all(requests)).map(({ status }) => status),
+    [200, 201],
+  )
+  await closing
 })
 
 test('relative paths are relative to the folder, and nothing of the environment counts', async () => {
@@ -125,6 +154,22 @@ test('a project with errors is refused with them', async () => {
   writeFileSync(join(copy, 'product.ts'), 'export const product = {\n  name: nothing,\n}')
   const second = (await createService({ folder: copy, settings: quiet }).catch((thrown: Error) => thrown)) as Error
   assert.match(second.message, /product\.ts:2: cannot be loaded: "nothing" is not defined/)
+})
+
+test('errors in package.json and in a shared file name that file', async () => {
+  const broken = temporaryProject(officeFolder)
+  const message = () =>
+    createService({ folder: broken, settings: quiet }).then(
+      () => '',
+      (error: Error) => error.message,
+    )
+  writeFileSync(join(broken, 'package.json'), '{ "name":')
+  assert.match(await message(), /^ {2}package\.json: is not valid JSON$/m)
+  writeFileSync(join(broken, 'package.json'), '{}')
+  mkdirSync(join(broken, 'lib'))
+  writeFileSync(join(broken, 'lib', 'names.ts'), 'export const name: string =\n')
+  writeFileSync(join(broken, 'resources', 'rooms.ts'), "export { name as default } from '../lib/names.ts'\n")
+  assert.match(await message(), /^ {2}lib\/names\.ts:\d: cannot be loaded: Expression expected$/m)
 })
 
 test('a closed service leaves no signal handlers behind', async () => {

@@ -91,6 +91,9 @@ test('init makes a project, once', async () => {
     stdout: '',
     stderr: 'shop has a project already (package.json); nothing was written.\n',
   })
+  const inFile = await run(folder, 'init', 'package.json')
+  assert.is(inFile.status, 1)
+  assert.match(inFile.stderr, /^Cannot make a project in .*package\.json \(ENOTDIR\); nothing was written\.\n$/)
 })
 
 test('every command has its help, which names the command as it is called', async () => {

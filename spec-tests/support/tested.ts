@@ -14,6 +14,7 @@ const kitchenSink = sink === undefined ? [] : ((await import(sink)) as { kitchen
 const asManaged = ({ existing: _, idColumn: __, ...resource }: Resource): Resource => ({
   ...resource,
   table: resource.path.replaceAll('-', '_'),
+  fields: resource.fields.map((field) => ({ ...field, column: field.name })),
 })
 
 const loaded = await loadRegistry(testedProject)
