@@ -17,7 +17,11 @@ const modules = join(folder, 'node_modules')
 const installed = join(modules, 'resource-registry-engine')
 const main = join(installed, 'dist', 'package', 'cli', 'main.js')
 
-execFileSync('npm', ['pack', '--pack-destination', path], { cwd: root, stdio: 'ignore' })
+// The user of a test run may have no folder for the cache.
+execFileSync('npm', ['pack', '--cache', join(path, 'cache'), '--pack-destination', path], {
+  cwd: root,
+  stdio: 'ignore',
+})
 const tarball = join(path, readdirSync(path).find((name) => name.endsWith('.tgz')) ?? '')
 mkdirSync(installed, { recursive: true })
 execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components', '1'])
