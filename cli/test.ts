@@ -2,6 +2,8 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { nearest } from '../engine/descriptor/nearest.js'
+import { loadOperations } from '../engine/descriptor/operationFiles.js'
+import { loadProduct } from '../engine/product.js'
 import { onEnd } from '../support/cleanup.js'
 import { CommandError, defineCommand, optionalText, UsageError } from '../support/options.js'
 import { runTests } from '../support/runTests.js'
@@ -25,11 +27,11 @@ const suffix = '.test.js'
 const folder = join(import.meta.dirname, '..', 'spec-tests', 'derived')
 
 export default defineCommand(command, async ({ resource, database }) => {
-  if (database !== undefined && !/^postgres(?:ql)?:\/\//.test(database))
-    throw new UsageError(
-      '--database must be the URL of a PostgreSQL server, such as postgres://USER:PASSWORD@HOST:PORT/NAME.',
-    )
-  const paths = (await projectRegistry()).map(({ path }) => path)
+  const registry = await projectRegistry()
+  // Errors in files are reported once, not by every test file.
+  await loadProduct(projectFolder())
+  await loadOperations(projectFolder(), registry)
+  const paths = registry.map(({ path }) => path)
   if (resource !== undefined && !paths.includes(resource)) {
     const near = nearest(resource, paths)
     const advice = near ? `Did you mean ${near}?` : `The resources are ${paths.join(', ')}.`
