@@ -1,8 +1,9 @@
 /** Makes a new project: a folder with one resource, its demo rows, and what npm and TypeScript need. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { CommandError, defineCommand } from '../support/options.js'
 import { commands } from './commands.js'
+import { engineManifest, readManifest } from './manifest.js'
 import { projectFolder } from './project.js'
 
 const command = {
@@ -11,20 +12,6 @@ const command = {
   argument: { name: 'FOLDER', about: 'the folder to create; its name becomes that of the project', required: true },
   options: {},
   example: 'shop',
-}
-
-interface Manifest {
-  readonly version: string
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly devDependencies?: Readonly<Record<string, string>>
-}
-
-const readManifest = (file: string): Manifest => JSON.parse(readFileSync(file, 'utf8')) as Manifest
-
-/** The package.json of the engine, above its compiled files. */
-const engineManifest = (folder = import.meta.dirname): Manifest => {
-  const file = join(folder, 'package.json')
-  return existsSync(file) ? readManifest(file) : engineManifest(dirname(folder))
 }
 
 const engineName = 'resource-registry-engine'

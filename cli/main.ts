@@ -3,6 +3,7 @@
 import { nearest } from '../engine/descriptor/nearest.js'
 import { alignedLines, runCommand, UsageError } from '../support/options.js'
 import { commands } from './commands.js'
+import { engineManifest } from './manifest.js'
 
 const formatCommands = async (): Promise<string> => {
   const loaded = await Promise.all(Object.values(commands).map((load) => load()))
@@ -12,6 +13,7 @@ const formatCommands = async (): Promise<string> => {
 
 const run = async ([name = '--help', ...args]: readonly string[]): Promise<void> => {
   if (name === '--help' || name === '-h') return console.log(await formatCommands())
+  if (name === '--version' || name === '-v') return console.log(engineManifest().version)
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (load) return (await load()).default.run(args)
   const near = nearest(name, Object.keys(commands))

@@ -104,6 +104,7 @@ test('every command has its help, which names the command as it is called', asyn
   const list = await run(project, '--help')
   assert.is(list.status, 0, list.stderr)
   for (const name of Object.keys(commands)) assert.match(list.stdout, new RegExp(`^ {2}${name} +[A-Z]`, 'm'))
+  assert.equal(await run(project, '--version'), { status: 0, stdout: '1.0.0\n', stderr: '' })
   const help = await run(project, 'seed', '--help')
   assert.match(help.stdout, /^Usage: npx resource-registry seed \[options\]\n/)
   const unknown = await run(project, 'strat')
