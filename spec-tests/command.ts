@@ -21,6 +21,7 @@ const slow = new Set([
     'contract.command',
     'dev',
   ],
+  ...['callers.hidden', 'documents.lint', 'download', 'existing.start', 'expand', 'order'],
   ...['fuzz', 'import.command', 'introspect'],
   ...['callers.kinds', 'credentials', 'freshness', 'introspect.keys', 'introspect.samples', 'keys', 'kinds', 'large'],
   ...['signIn', 'sqlite.deadline', 'updateEach'],
@@ -31,7 +32,7 @@ const slow = new Set([
 
 /** Files that start a service and prove nothing about its database: a run on PostgreSQL leaves them out. */
 const independent = new Set([
-  ...['access', 'body', 'conditional', 'deploy', 'documents'],
+  ...['access', 'body', 'conditional', 'deploy', 'documents', 'documents.lint'],
   ...['metrics', 'middleware', 'new', 'probes', 'requestLog', 'requestLog.terminal', 'server', 'sockets'],
   'system',
 ])
