@@ -82,7 +82,7 @@ const wrongWords: Readonly<Record<string, string>> = {
 const describe = ({ type, msg, input = '' }: Issue): string =>
   wrongWords[type] ? `“${shorten(String(input))}” ${wrongWords[type]}.` : /[.?]$/.test(msg) ? msg : `${msg}.`
 
-/** What the parameters mean without those that are wrong: their issues are told beside the rows. */
+/** Parses the query without its invalid parameters; the page shows an error for each of them. */
 const parseRight = (parse: ReturnType<typeof listQueryParser>, pairs: readonly [string, string][], issues: Issue[]) => {
   try {
     return parse(new URLSearchParams(pairs as [string, string][]).toString())

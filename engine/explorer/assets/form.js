@@ -217,7 +217,7 @@ export const finish = async (url, message, again, undo) => {
   if (undo) offerUndo(notice, undo, reload)
 }
 
-/** Binds a form of a row. `place` says where it is if it is no page of its own: its address, and what follows when it was sent. */
+/** Handles the form of a row. A form inside another page passes `place`: the URL of its own page, and what to do after a successful submit. */
 export const bindForm = (form, place) => {
   const inputs = [...form.querySelectorAll('[name]')]
   const method = form.getAttribute('data-method')
