@@ -5,23 +5,12 @@ import { byId } from '../../engine/descriptor/ids.js'
 import { type Field, filterFields } from '../../engine/descriptor/registry.js'
 import { sampleValue } from '../../engine/descriptor/samples.js'
 import { publicRow } from '../../support/samples.js'
+import { idChecks } from '../support/idChecks.js'
 import { startService } from '../support/service.js'
 import { testedResources } from '../support/tested.js'
 
 const { get, send } = await startService()
-
-const expectUnknown = async (path: string, id: string): Promise<void> => {
-  const { status, body } = await get(`${path}/${id}`)
-  assert.is(status, 404, id)
-  assert.is(body.error.code, 'not_found')
-}
-
-const expectMalformed = async (path: string, id: string): Promise<void> => {
-  const { status, body } = await get(`${path}/${id}`)
-  assert.is(status, 422, id)
-  assert.equal(body.detail[0].loc, ['path', 'item_id'])
-  assert.is(body.detail[0].input, id)
-}
+const { expectUnknown, expectMalformed } = idChecks(get)
 
 const pages = ['', 'limit=1', 'limit=200', 'limit=7&offset=3', 'offset=5', 'offset=1000000']
 const largeOffsets = ['9223372036854775807', '9223372036854775808', '9'.repeat(4300)]

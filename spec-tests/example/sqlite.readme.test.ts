@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { commands } from '../../cli/commands.js'
-import { commandsTable } from '../../cli/commandsTable.js'
 import { standaloneDiagram } from '../../cli/diagram/standalone.js'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import { Database } from '../../engine/storage/sqlite/driver.js'
@@ -127,6 +126,24 @@ const examples: Record<string, string> = {
   'npm run key': 'API_KEYS_FILE=keys.json npm run key -- ana --role hr',
   'npm run seed': 'npm run seed -- --rows 10 --resource employees',
   'npm run introspect': 'npm run introspect -- sqlite:data/inventory.sqlite',
+}
+
+/** The table of docs/commands.md, from the definitions of the commands. */
+const commandsTable = async (): Promise<string> => {
+  const loaded = await Promise.all(Object.values(commands).map((load) => load()))
+  const rows = loaded.map(({ default: { definition } }) => {
+    const { name, about, argument, moreArguments, options } = definition
+    const call = [
+      name,
+      argument && (argument.required ? argument.name : `[${argument.name}]`),
+      moreArguments && `[${moreArguments.name} …]`,
+    ]
+    const flags = Object.entries(options).map(
+      ([option, { placeholder }]) => `\`--${option}${placeholder ? ` ${placeholder}` : ''}\``,
+    )
+    return `| \`${call.filter(Boolean).join(' ')}\` | ${about} | ${flags.join(', ')} |`
+  })
+  return ['| command | what it does | options |', '| ------- | ------------ | ------- |', ...rows].join('\n')
 }
 
 const test = suite('README.md')

@@ -2,23 +2,12 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parseInteger } from '../../engine/descriptor/integers.js'
+import { idChecks } from '../support/idChecks.js'
 import { kitchenSink } from '../support/kitchenSink.js'
 import { startService } from '../support/service.js'
 
 const { get } = await startService({ registry: kitchenSink })
-
-const expectUnknown = async (path: string, id: string): Promise<void> => {
-  const { status, body } = await get(`${path}/${id}`)
-  assert.is(status, 404, id)
-  assert.is(body.error.code, 'not_found')
-}
-
-const expectMalformed = async (path: string, id: string): Promise<void> => {
-  const { status, body } = await get(`${path}/${id}`)
-  assert.is(status, 422, id)
-  assert.equal(body.detail[0].loc, ['path', 'item_id'])
-  assert.is(body.detail[0].input, id)
-}
+const { expectUnknown, expectMalformed } = idChecks(get)
 
 const ids = suite('ids')
 // biome-ignore format: one list
