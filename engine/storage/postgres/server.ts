@@ -202,7 +202,7 @@ export const reachServer = async (
   if (!isDirect && address.options) throw noOptions()
   if (!isDirect && preparedStatements === 'auto') {
     warn(
-      'The server parses every statement again, because it is reached through a pooler. If that supports prepared statements (PgBouncer 1.21 or newer with max_prepared_statements, or session mode), set PREPARED_STATEMENTS=on; relationKind off.',
+      'The server parses every statement again, because it is reached through a pooler. If that supports prepared statements (PgBouncer 1.21 or newer with max_prepared_statements, or session mode), set PREPARED_STATEMENTS=on; otherwise off.',
     )
   }
   return {
