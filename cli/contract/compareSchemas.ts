@@ -192,6 +192,8 @@ export const compareSchemas = (old: unknown, now: unknown, place: At, given: Giv
   compareProperties(oldMembers, newMembers, place)
 }
 
+const keywords = { ...defaults, ...extensions, ...limits, ...others }
+
 const compareBases = (old: unknown, now: unknown, place: At, given: Given): void => {
   const { name, schema: before } = resolve(old, place.schemas[0])
   const { name: newName, schema: after } = resolve(now, place.schemas[1])
@@ -213,6 +215,6 @@ const compareBases = (old: unknown, now: unknown, place: At, given: Given): void
   const [left = {}, right = {}] = [before, after].map((schema) =>
     Object.fromEntries(Object.entries(schema).filter(([key]) => isCompared(key))),
   )
-  compareKeywords({ ...defaults, ...extensions, ...limits, ...others }, left, right, at)
+  compareKeywords(keywords, left, right, at)
   if (common !== 'none') compareProperties(before, after, at)
 }

@@ -15,7 +15,7 @@ const canonical = (value: unknown): string =>
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   ) ?? 'undefined'
 
-export const isSame = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b)
+export const isSame = (a: unknown, b: unknown): boolean => a === b || canonical(a) === canonical(b)
 
 /** The keys of both objects, those of the first in front. */
 export const allKeys = (a: Json, b: Json): string[] => [...new Set([...Object.keys(a), ...Object.keys(b)])]
