@@ -46,9 +46,8 @@ const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.Zod
       if (!fields.has(key)) unknown.push(key)
       if (unknown.length === maxIssues) break
     }
-    const known: RowValues = Object.fromEntries(
-      names.flatMap((name) => (Object.hasOwn(sent, name) ? [[name, sent[name] as Value]] : [])),
-    )
+    const known: RowValues = {}
+    for (const name of names) if (Object.hasOwn(sent, name)) known[name] = sent[name] as Value
     for (const issue of schema.safeParse(known).error?.issues ?? []) {
       const name = String(issue.path[0])
       const invalidField = fieldIssue(fields.get(name) as Field, sent[name], issue, isUpdate)

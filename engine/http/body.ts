@@ -65,10 +65,13 @@ const checkContentEncoding = ({ req: { headers } }: Context): void => {
 const awaitsContinue = ({ req: { headers, httpVersion } }: Context): boolean =>
   httpVersion === '1.1' && /(?:^|\W)100-continue(?:$|\W)/i.test(headers.expect ?? '')
 
+/** One for all requests: each of them closes, and the stack of an error takes 20 µs. */
+const connectionClosed = new Error('the connection closed')
+
 /** Rejects when the client has gone; koa-bodyparser would wait for the rest of a compressed body. */
 const responseClosed = ({ res }: Context): Promise<never> =>
   new Promise((_, reject) => {
-    res.once('close', () => reject(new Error('the connection closed')))
+    res.once('close', () => reject(connectionClosed))
   })
 
 const readBody = async (ctx: Context, limit: number): Promise<Buffer> => {

@@ -7,10 +7,11 @@ import type { Operation, ResourceOperation, WriteOperation } from '../contract/o
 import { itemIdParser, listQueryParser, rowQueryParser, summaryQueryParser } from '../contract/parameters.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
 import { seesAll } from '../descriptor/access.js'
-import { defaultListQuery } from '../descriptor/listQuery.js'
+import { defaultListQuery, type ListQuery } from '../descriptor/listQuery.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
 import { currentStamps, type Registry, type Resource, type RowId } from '../descriptor/registry.js'
 import { isRuled } from '../descriptor/rowRules.js'
+import { buildOnce } from '../process/buildOnce.js'
 import { GroupsTooLarge, type Storage, type Table, Unavailable } from '../storage/storage.js'
 import { type Outcome, rowTag } from '../storage/write.js'
 import { batch } from './batch.js'
@@ -124,14 +125,24 @@ const health =
     }
   }
 
+/** The longest query string that is kept with its query. */
+const maxKept = 200
+
 const list = (service: Service, { resource }: ResourceOperation): Handler => {
   const { storage, registry } = service
   const parseQuery = listQueryParser(resource, registry)
+  const parseOnce = buildOnce<ListQuery>()
   const guard = resourceGuard(service, resource)
+  /** Requests repeat each other's short queries: parsing one costs 6 µs, a twentieth of a request. */
+  const queryOf = (querystring: string): ListQuery => {
+    if (querystring === '') return defaultListQuery
+    return querystring.length > maxKept
+      ? parseQuery(querystring)
+      : parseOnce(querystring, () => parseQuery(querystring))
+  }
   return async (ctx) => {
     const rights = await guard.read(ctx)
-    const { querystring } = ctx
-    const query = querystring === '' ? defaultListQuery : parseQuery(querystring)
+    const query = queryOf(ctx.querystring)
     ctx.state.parsed = performance.now()
     const { expand = [] } = query
     const format = requestedFormat(ctx)

@@ -70,8 +70,11 @@ const makeServer = ({ handle, logRequest }: Served, isStopping: () => boolean, g
 
   /** As Node does it for the longest request. */
   const limitArrival = (request: IncomingMessage): void => {
-    const late = Object.assign(new Error('the request has not arrived in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
-    const timer = setTimeout(() => request.complete || onClientError(late, request.socket), requestTimeoutMs)
+    const end = () => {
+      const late = Object.assign(new Error('the request has not arrived in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+      if (!request.complete) onClientError(late, request.socket)
+    }
+    const timer = setTimeout(end, requestTimeoutMs)
     request.once('close', () => clearTimeout(timer))
   }
 

@@ -1,7 +1,6 @@
 /** SQL that knex builds once, with named parameters that each request binds. */
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
-import { LRUCache } from 'lru-cache'
 
 class Binding {
   readonly name: string
@@ -38,19 +37,6 @@ export const compile = (query: Knex.QueryBuilder | Knex.Raw): Statement => {
   const text = sql.replaceAll('\\?', '?')
   const name = createHash('sha256').update(text).digest('base64url').slice(0, 20)
   return { name, sql: text, parameters }
-}
-
-/** How many statements of a kind are kept that depend on a request: there may be one for every combination of parameters. */
-const maxBuilt = 100
-
-/** Makes the function that builds a statement, or takes the one that it built for the same key. */
-export const buildOnce = <T extends object>(): ((key: string, build: () => T) => T) => {
-  const built = new LRUCache<string, T>({ max: maxBuilt })
-  return (key, build) => {
-    const statement = built.get(key) ?? build()
-    built.set(key, statement)
-    return statement
-  }
 }
 
 /** The values of a statement's parameters; a missing one is null. Both databases take 1 and 0 for a boolean. */

@@ -16,7 +16,8 @@ import {
 import { operatorOf } from '../descriptor/operators.js'
 import { idField } from '../descriptor/registry.js'
 import type { SummaryQuery } from '../descriptor/summary.js'
-import { buildOnce, compile, parameter, type Statement, sqlTag } from './bindings.js'
+import { buildOnce } from '../process/buildOnce.js'
+import { compile, parameter, type Statement, sqlTag } from './bindings.js'
 import type { Dialect, Source } from './dialect.js'
 import { largePageBytes } from './parts.js'
 import { findField, quoted } from './schema.js'
@@ -371,17 +372,19 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   const once = (name: string, build: () => Knex.Raw): Statement => keep(name, () => compile(build()))
   /** What the SQL of a plan depends on: everything except the bound values. */
   const planKey = ({ where, search, order, strategy }: Plan, driver?: Driver, after?: Position): string =>
-    JSON.stringify([
-      where.map((condition) => [
-        condition.field,
-        operatorOf(condition.operator).sql(condition.value),
-        dialect.indexPredicate?.(findField(resource, condition.field), condition),
-      ]),
-      search && [strategy, dialect.isLongSearch(search)],
+    [
       orderName(order),
       driver,
       after && (after.value === null ? 'null' : 'value'),
-    ])
+      search && `${strategy} ${dialect.isLongSearch(search)}`,
+      ...where.map((condition) =>
+        JSON.stringify([
+          condition.field,
+          operatorOf(condition.operator).sql(condition.value),
+          dialect.indexPredicate?.(findField(resource, condition.field), condition),
+        ]),
+      ),
+    ].join()
   const version = state ? `(select version from (${state}) as registry_state)` : 'null'
   const countAll = `(select count(*) from ${from} as _t)`
   return {

@@ -8,8 +8,9 @@ import {
   seesAll,
 } from '../descriptor/access.js'
 import { type Field, idField, type Registry, type Resource } from '../descriptor/registry.js'
+import { buildOnce } from '../process/buildOnce.js'
 import type { BatchOutcome, WriteBatch } from './batch.js'
-import { buildOnce, compile, jsonList, parameter, sqlTag } from './bindings.js'
+import { compile, jsonList, parameter, sqlTag } from './bindings.js'
 import { changedTables, type TableChecks } from './changedTables.js'
 import type { Dialect, RowCondition, Runner, Source, Values } from './dialect.js'
 import { expandedRunner, expandedSource } from './expanded.js'

@@ -26,6 +26,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 /** Helpers that every folder may import. */
 const universal = [
   'batchPerTick',
+  'buildOnce',
   'commandLine',
   'databaseUrl',
   'digestSet',

@@ -19,7 +19,9 @@ export const preparer = (database: Database): Prepare => {
   if (known) return known
   const statements = new LRUCache<string, Statement>({ max: maxStatements })
   const prepare = (sql: string): Statement => {
-    const statement = statements.get(sql) ?? database.prepare(sql)
+    const known = statements.get(sql)
+    if (known) return known
+    const statement = database.prepare(sql)
     statements.set(sql, statement)
     return statement
   }
