@@ -48,6 +48,14 @@ const batchedOutput = () => {
   }
 }
 
+let batched: ReturnType<typeof batchedOutput> | undefined
+
+/** One for all services of the process. */
+const sharedOutput = () => {
+  batched ??= batchedOutput()
+  return batched
+}
+
 /** A terminal shows each line at once, as text. */
 const terminalOutput = (format: typeof plainLine) => {
   const isColoured = process.stdout.hasColors()
@@ -62,7 +70,7 @@ const terminalOutput = (format: typeof plainLine) => {
 const { isTTY } = process.stdout
 
 export const createLogger = (level: string): Logger =>
-  pino({ ...options, level }, isTTY ? terminalOutput(plainLine) : batchedOutput())
+  pino({ ...options, level }, isTTY ? terminalOutput(plainLine) : sharedOutput())
 
 /**
  * Logs messages about the process itself: its start, warnings, its workers. Synchronous, because the process may exit next.
