@@ -17,7 +17,7 @@ import { operatorOf } from '../descriptor/operators.js'
 import { idField } from '../descriptor/registry.js'
 import type { SummaryQuery } from '../descriptor/summary.js'
 import { buildOnce } from '../process/buildOnce.js'
-import { compile, parameter, type Statement, sqlTag } from './bindings.js'
+import { compile, inText, parameter, type Statement, sqlTag } from './bindings.js'
 import type { Dialect, Source } from './dialect.js'
 import { largePageBytes } from './parts.js'
 import { findField, quoted } from './schema.js'
@@ -67,6 +67,9 @@ export const planRead = (
   }
   return { where, search, order, strategy: strategy() }
 }
+
+/** How the body of a page begins. */
+export const pageHead = '{"data":['
 
 export const emptyPage = ({ limit, offset }: ListQuery['page']): Buffer =>
   Buffer.from(`{"data":[],"meta":{"total":0,"limit":${limit},"offset":${offset}}}`)
@@ -281,17 +284,24 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     // In the order of the ids; a function of the order would take twice the time.
     if (byId) {
       const row = `(select ${json} from ${byId('_t')} where id = _r.id)`
-      return `select ${dialect.bytes(`string_agg(${row}, ${separator})`)} as json from ${rows} as _r`
+      return `select string_agg(${row}, ${separator}) as json from ${rows} as _r`
     }
     const joined = `string_agg(${json}, ${separator} order by ${orderBy(order, key(order))})`
-    return `select ${dialect.bytes(joined)} as json from ${from} as _t where id ${isAmong(`select id from ${rows}`)}`
+    return `select ${joined} as json from ${from} as _t where id ${isAmong(`select id from ${rows}`)}`
+  }
+  /** The body of a page. Joined here, it is copied once less than in JavaScript: 12 µs of a page of 50 rows. */
+  const pageBody = (rows: string, total: string): string => {
+    const [limit, offset] = [inText('shown', 'bigint'), inText('offset', 'text')]
+    return dialect.bytes(
+      `concat('${pageHead}', ${rows}, '],"meta":{"total":', ${total}, ',"limit":', ${limit}, ',"offset":', ${offset}, '}}')`,
+    )
   }
   const withState = (parts: Knex.Raw): Knex.Raw =>
     state ? sql`with registry_state as materialized (${state}), ${parts}` : sql`with ${parts}`
 
   /**
-   * A page, one row: version, total, JSON of the rows, how many were found (`$limit` is one more than are shown), id and key of
-   * the last one shown. If it is sized, rows with too many bytes have no JSON, but their ids follow.
+   * A page, one row: version, total, body, how many rows were found (`$limit` is one more than are shown), id and key of
+   * the last one shown. If it is sized, rows with too many bytes have no body, but their ids follow.
    */
   const page = (plan: Plan, driver: Driver, after: Position | undefined, isSized: boolean): Knex.Raw => {
     const size = `select coalesce(sum(${source.size}), 0) from ${from} as _t where id ${isAmong('select id from registry_shown')}`
@@ -303,16 +313,17 @@ export const readStatements = (dialect: Dialect, source: Source) => {
         sql`registry_shown as materialized (select * from registry_found limit ${integer('shown')})`,
         sql`registry_total as (${total(plan, driver)})`,
         ...(isSized ? [large] : []),
-        sql`registry_body as (${rowsJson('registry_shown', plan.order, `','`)})`,
+        sql`registry_rows as (${rowsJson('registry_shown', plan.order, `','`)})`,
       ],
       ', ',
     )
+    const body = pageBody('(select json from registry_rows)', '(select * from registry_total)')
     const columns = isSized
       ? [
-          `case when not ${isLarge} then (select json from registry_body) end`,
+          `case when not ${isLarge} then ${body} end`,
           `case when ${isLarge} then (select ${ids} from registry_shown) end`,
         ]
-      : ['(select json from registry_body)', 'null']
+      : [body, 'null']
     const version = state ? '(select version from registry_state)' : 'null'
     return withState(sql`${parts} select ${version}, (select * from registry_total), ${columns[0] as string},
       (select count(*) from registry_found), ${rowAt(plan, integer('last'))}, ${columns[1] as string}`)
@@ -326,7 +337,8 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       order by id ${direction} limit ${integer('shown')}${skip}`
     const isMore = `${last}(id) <> (select ${last}(id) from ${from})`
     return sql`with registry_state as materialized (${state as string})
-      select (select version from registry_state), (select total from registry_state), ${dialect.bytes(`string_agg(_row, ',')`)},
+      select (select version from registry_state), (select total from registry_state),
+        ${pageBody(`string_agg(_row, ',')`, '(select total from registry_state)')},
         count(*) + case when ${isMore} then 1 else 0 end, cast(${last}(id) as text), null, null from (${rows}) as registry_rows`
   }
   /** The ids of the next rows, one row: a JSON array, how many there are, id and key of the last. */
@@ -342,7 +354,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     return sql`with registry_rows as materialized (${rows}), registry_sized as materialized (${sized}),
       registry_part as materialized (select id from registry_sized where _before < ${integer('bytes')} order by ${by}),
       registry_lines as (${rowsJson('registry_part', order, `'\n'`)})
-      select (select json from registry_lines), (select ${ids} from registry_sized where id not in (select id from registry_part))`
+      select ${dialect.bytes('(select json from registry_lines)')}, (select ${ids} from registry_sized where id not in (select id from registry_part))`
   }
 
   /** A summary of the matches, or of the first `$rows` of them. */

@@ -23,6 +23,7 @@ import {
   listKey,
   maxProbed,
   type Plan,
+  pageHead,
   planRead,
   type ReadStatements,
 } from './list.js'
@@ -35,8 +36,6 @@ import type { CachedBody, Caller, Table } from './storage.js'
 import { summaryBody, summaryKey } from './summary.js'
 import { elapsed, type Trace } from './trace.js'
 import { rowTag, type WritePlanner } from './write.js'
-
-const pageHead = '{"data":['
 
 /** Rows before a page that are skipped in less time than it takes to ask another thread. */
 const shortOffset = 500n
@@ -178,20 +177,20 @@ export const resourceTable = (
       shown: limit,
       last: limit - 1,
       skip,
+      offset: String(offset),
     }
     const isShort = plan.strategy === 'all' && !isSized && (place !== undefined || skip <= shortOffset)
     const [row] = await runner.read(statements.page(plan, driver, place, isSized), values, {
       ...purpose(plan, driver, caller, skip),
       isShort,
     })
-    const [readVersion, total, json, rows, lastId, lastKey, ids] = row as readonly Cell[]
+    const [readVersion, total, body, rows, lastId, lastKey, ids] = row as readonly Cell[]
     // Another process has changed the ids since.
     if (start && readVersion !== state?.version) return readPage(plan, { limit, offset, after }, caller, true)
     const next = Number(rows) > limit ? toPosition(plan, lastId, lastKey) : undefined
     const tail = `],"meta":{"total":${total},"limit":${limit},"offset":${offset}}}`
     if (ids) return { ids: toIds(ids), tail, next }
-    const body = Buffer.concat([Buffer.from(pageHead), toBuffer(json), Buffer.from(tail)])
-    return { ...versioned(readVersion as Cell, body), next }
+    return { ...versioned(readVersion as Cell, toBuffer(body)), next }
   }
 
   /** Runs a read, or takes the result of the same one that runs already. */
