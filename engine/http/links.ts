@@ -31,7 +31,7 @@ const withoutPlace = (querystring: string): string => {
   return parameters.toString()
 }
 
-/** What was sent without its place, by query: a query that is kept was sent in one way. */
+/** The parameters other than `offset` and `after`, by query: one that is kept is not taken apart again. */
 const restOf = new WeakMap<ListQuery, string>()
 
 /** Clients and proxies refuse long headers: a longer query has no link to its first page, or none at all. */

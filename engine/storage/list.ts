@@ -311,7 +311,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       [
         found(plan, driver, after, !after),
         sql`registry_shown as materialized (select * from registry_found limit ${integer('shown')})`,
-        sql`registry_total as (${total(plan, driver)})`,
+        sql`registry_total as materialized (${total(plan, driver)})`,
         ...(isSized ? [large] : []),
         sql`registry_rows as (${rowsJson('registry_shown', plan.order, `','`)})`,
       ],
