@@ -5,14 +5,12 @@ import { kindOf } from '../descriptor/kinds.js'
 import { type ListQuery, type Position, type Selection, selectionKey } from '../descriptor/listQuery.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { isStorable, Violation } from '../descriptor/violations.js'
-import { buildOnce } from '../process/buildOnce.js'
 
-const once = buildOnce<string>()
-
-const digest = ({ path }: Resource, selection: Selection): string => {
-  const list = `${path}?${selectionKey(selection)}`
-  return once(list, () => createHash('sha256').update(list).digest('base64url').slice(0, 10))
-}
+const digest = ({ path }: Resource, selection: Selection): string =>
+  createHash('sha256')
+    .update(`${path}?${selectionKey(selection)}`)
+    .digest('base64url')
+    .slice(0, 10)
 
 /** Clients must not rely on what is in it. */
 export const encodeCursor = (resource: Resource, query: ListQuery, { id, value }: Position): string => {

@@ -31,17 +31,13 @@ const withoutPlace = (querystring: string): string => {
   return parameters.toString()
 }
 
-/** The parameters other than `offset` and `after`, by query: one that is kept is not taken apart again. */
-const restOf = new WeakMap<ListQuery, string>()
-
 /** Clients and proxies refuse long headers: a longer query has no link to its first page, or none at all. */
 const [maxRepeatedTwice, maxRepeated] = [1_000, 6_000]
 
 /** Sets the header on a page that is not the only one. The paths have no host: a proxy may have another. */
 export const setLinks = (ctx: AppContext, resource: Resource, query: ListQuery, next: Position | undefined): void => {
   if (!next && query.page.offset === 0n) return
-  const rest = restOf.get(query) ?? withoutPlace(ctx.querystring)
-  restOf.set(query, rest)
+  const rest = withoutPlace(ctx.querystring)
   if (rest.length > maxRepeated) return
   const links: string[] = []
   if (next) links.push(`<${ctx.path}?${rest && `${rest}&`}after=${makeCursor(resource, query, next)}>; rel="next"`)

@@ -20,41 +20,9 @@ const errorFields = ({ name, message, code, stack, cause }: Error & { readonly c
 
 const options = { base: { pid: process.pid }, serializers: { err: errorFields } }
 
-/**
- * Writes lines in batches and asynchronously, so that no request waits for the output; the last batch when the process ends. With
- * `minLength`, the destination would measure its whole batch again for each line.
- */
-const batchedOutput = () => {
-  const output = pino.destination({ dest: 1, sync: false, maxWrite: maxBatch })
-  let lines: string[] = []
-  let bytes = 0
-  const flush = () => {
-    if (bytes > 0) output.write(lines.join(''))
-    lines = []
-    bytes = 0
-  }
-  setInterval(flush, flushInterval).unref()
-  process.on('exit', () => {
-    flush()
-    output.flushSync()
-  })
-  return {
-    write(line: string) {
-      const length = Buffer.byteLength(line)
-      if (bytes + length > maxBatch) flush()
-      lines.push(line)
-      bytes += length
-    },
-  }
-}
-
-let batched: ReturnType<typeof batchedOutput> | undefined
-
-/** One for all services of the process. */
-const sharedOutput = () => {
-  batched ??= batchedOutput()
-  return batched
-}
+/** Writes lines in batches and asynchronously, so that no request waits for the output; the last batch when the process ends. */
+const batchedOutput = () =>
+  pino.destination({ dest: 1, sync: false, minLength: maxBatch - 1, maxWrite: maxBatch, periodicFlush: flushInterval })
 
 /** A terminal shows each line at once, as text. */
 const terminalOutput = (format: typeof plainLine) => {
@@ -70,7 +38,7 @@ const terminalOutput = (format: typeof plainLine) => {
 const { isTTY } = process.stdout
 
 export const createLogger = (level: string): Logger =>
-  pino({ ...options, level }, isTTY ? terminalOutput(plainLine) : sharedOutput())
+  pino({ ...options, level }, isTTY ? terminalOutput(plainLine) : batchedOutput())
 
 /**
  * Logs messages about the process itself: its start, warnings, its workers. Synchronous, because the process may exit next.

@@ -217,7 +217,7 @@ export const finish = async (url, message, again, undo) => {
   if (undo) offerUndo(notice, undo, reload)
 }
 
-/** Handles the form of a row. A form inside another page passes `place`: the URL of its own page, and what to do after a successful submit. */
+/** Sends the form of a row. Inside another page, `place.url` is the page of the form, and `place.finish` runs once the row is saved. */
 export const bindForm = (form, place) => {
   const inputs = [...form.querySelectorAll('[name]')]
   const method = form.getAttribute('data-method')
