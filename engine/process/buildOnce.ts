@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 const maxBuilt = 100
 
 /** Makes the function that builds something, or takes what it built for the same key. */
-export const buildOnce = <T extends object | string>(): ((key: string, build: () => T) => T) => {
+export const buildOnce = <T extends object>(): ((key: string, build: () => T) => T) => {
   const built = new LRUCache<string, T>({ max: maxBuilt })
   return (key, build) => {
     const known = built.get(key)

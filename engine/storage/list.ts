@@ -72,7 +72,7 @@ export const planRead = (
 export const pageHead = '{"data":['
 
 export const emptyPage = ({ limit, offset }: ListQuery['page']): Buffer =>
-  Buffer.from(`{"data":[],"meta":{"total":0,"limit":${limit},"offset":${offset}}}`)
+  Buffer.from(`${pageHead}],"meta":{"total":0,"limit":${limit},"offset":${offset}}}`)
 
 export const listKey = (query: ListQuery): string => {
   const { limit, offset, after } = query.page
