@@ -1,38 +1,22 @@
 /** The handler of a batch: makes its operations in one transaction, and tells which one failed and why. */
-import { maxOperations, readOperations, type SentOperation } from '../contract/batchBody.js'
+import { batchMethods, maxOperations, readOperations, type SentOperation } from '../contract/batchBody.js'
 import * as errors from '../contract/errors.js'
-import { keyReused } from '../contract/headers.js'
 import { bodyIssue } from '../contract/issues.js'
 import type { BatchOperation } from '../contract/operations.js'
+import { itemIdParser } from '../contract/parameters.js'
 import { importLimit } from '../contract/rowBody.js'
 import { type Identity, isAllowed, isGuarded, type Rights, seesAll } from '../descriptor/access.js'
-import type { Resource, RowId } from '../descriptor/registry.js'
 import { inTurns } from '../process/batchPerTick.js'
-import { Unavailable } from '../storage/storage.js'
 import type { IdempotencyKey } from '../storage/write.js'
-import { accessNames, batchPlanner, Invalid, type Planned } from './batchPlan.js'
 import { idempotencyKeyOf, readText } from './body.js'
+import { tagsAllowedBy } from './conditional.js'
 import type { Handler, Service } from './handlers.js'
-import { sendStored, storedRow } from './stored.js'
+import { sendStored } from './stored.js'
+import { earlierWrite, inBatch, makeWrites, replayed, rowNow } from './write.js'
+import { Invalid, type SentWrite } from './writePlan.js'
 
-/** How often a batch is repeated because a row that its rules were asked for has changed meanwhile. */
-const maxAttempts = 20
-
-/** Runs work whose error is that of an operation: it then has the place of the operation. */
-const asOperation = (operation: number, work: () => unknown): void => {
-  try {
-    work()
-  } catch (error) {
-    if (!(error instanceof errors.HttpError)) throw error
-    const { error: sent } = error.body as { error: { details?: { issues?: readonly errors.Issue[] } } }
-    const issues = sent.details?.issues?.map((issue) => ({
-      ...issue,
-      loc: ['body', 'operations', operation, ...issue.loc],
-    }))
-    const details = { ...sent.details, ...(issues && { issues }), operation }
-    throw new errors.HttpError(error.status, error.message, { error: { ...sent, details } }, error.headers)
-  }
-}
+/** The right that each method needs. */
+const accessNames = { POST: 'create', PATCH: 'update', DELETE: 'delete' } as const
 
 const readAll = async (source: string): Promise<SentOperation[]> => {
   const pause = inTurns()
@@ -47,39 +31,35 @@ const readAll = async (source: string): Promise<SentOperation[]> => {
   return sent
 }
 
-/** Makes the function that makes the operations of a batch for somebody; throws the response of the first that fails. */
-export const batchRunner =
-  ({ storage, registry }: Pick<Service, 'storage' | 'registry'>, writers: BatchOperation['writers']) =>
-  async (sent: readonly SentOperation[], rights: Rights, idempotencyKey?: IdempotencyKey, isRetry = false) => {
-    const plan = batchPlanner(storage, rights, writers, isRetry ? [] : sent)
-    const found = new Map<number, Buffer>()
-    for (let left = maxAttempts; left > 0; left--) {
-      const { all, failure } = await plan(found)
-      const check = failure instanceof Invalid ? failure.check : undefined
-      const probe = failure instanceof Invalid &&
-        failure.probe &&
-        check && { resource: check.resource, write: failure.probe }
-      const writes = [...all, ...(probe ? [probe] : [])].map(({ resource, write }) => ({ resource, write }))
-      // What fails before the failure decides, so that the operations before it are made, and undone.
-      const outcome = await storage.batch({ writes, check, isUndone: failure !== undefined, idempotencyKey }, rights)
-      if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
-      if ('body' in outcome) return outcome
-      const { outcome: failed } = outcome
-      const operation = Math.min(outcome.operation, all.length)
-      const { resource, id, values } = all[operation] ?? ({ values: {} } as Partial<Planned>)
-      if ('whole' in failed) {
-        found.set(operation, failed.whole)
-        continue
-      }
-      asOperation(operation, () => {
-        if (resource && values) storedRow(registry, resource, failed, { ...(id !== undefined && { id }), values })
-        if (failure instanceof errors.HttpError) throw failure
-        if (check) storedRow(registry, check.resource, failed, { ...check, issues: failure?.issues ?? [] })
-        throw errors.bodyInvalid(failure?.issues ?? [])
-      })
-    }
-    throw new Unavailable('rows that a batch changes are changed too often')
+/** What an operation of a batch asks for; throws if that is not possible. */
+const sentWrite = (writers: BatchOperation['writers'], rights: Rights, operation: SentOperation): SentWrite => {
+  const { method, path, body, source, as, ifMatch, issues } = operation
+  if (issues.length > 0) throw new Invalid(issues.map((issue) => ({ ...issue, loc: issue.loc.slice(1) })))
+  const [, name = '', segment] = /^(?:\/api)?\/v1\/([^/?#]+)(?:\/([^/?#]+))?$/.exec(path) ?? []
+  const writer = writers.get(name)
+  if (!writer) throw errors.pathNotFound()
+  const { resource } = writer
+  const allowed = batchMethods.filter((one) => (one === 'POST') === (segment === undefined) && writer[one])
+  if (!allowed.includes(method)) {
+    const msg = `${method} is not possible at ${path}${allowed.length > 0 ? `; use ${allowed.join(' or ')}` : ''}.`
+    throw new Invalid([{ type: 'enum', loc: ['method'], msg, ctx: { expected: allowed } }])
   }
+  if (!isAllowed(rights.of(resource)[accessNames[method]])) throw errors.forbidden()
+  const { id, text } = segment === undefined ? {} : itemIdParser(resource, errors.bodyInvalid)(segment)
+  if (segment !== undefined && id === undefined) throw errors.rowNotFound(resource.name, text ?? '')
+  const readBody = method === 'DELETE' ? undefined : writer[method]
+  return { method, resource, readBody, id, ifMatch: tagsAllowedBy(ifMatch), body, source, as }
+}
+
+/** Creates the function that makes the operations of a batch for somebody; it throws the response of the first that fails. */
+export const batchRunner =
+  (service: Pick<Service, 'storage' | 'registry'>, writers: BatchOperation['writers']) =>
+  (sent: readonly SentOperation[], rights: Rights, idempotencyKey?: IdempotencyKey) =>
+    makeWrites(
+      service,
+      sent.map((operation) => () => sentWrite(writers, rights, operation)),
+      { rights, idempotencyKey },
+    )
 
 /** Looks at a batch before and after it is made, and may add to its response. */
 export interface BatchObserver<T> {
@@ -98,27 +78,25 @@ export const batch = <T = unknown>(
   const resourceAt = (path: string) => writers.get(/\/v1\/([^/]+)/.exec(path)?.[1] ?? '')?.resource
   const isExisting = ({ path }: SentOperation) => resourceAt(path)?.existing
 
-  /** The outcome of an earlier request, with the rows as the caller may see them now. */
-  const shownAgain = async (
-    sent: readonly SentOperation[],
-    rights: Rights,
-    stored: { body: Buffer; replayed: boolean },
-  ) => {
+  /** The results of an earlier request, with the rows as the caller may see them now. */
+  const resultsNow = async (sent: readonly SentOperation[], rights: Rights, body: Buffer): Promise<Buffer> => {
     const resources = sent.map(({ path }) => resourceAt(path))
-    const isHidden = (resource: Resource | undefined) => resource && !seesAll(rights.of(resource))
-    if (!resources.some(isHidden)) return stored
-    const { results } = JSON.parse(String(stored.body)) as {
-      results: { status: number; body?: { id: RowId | number } }[]
-    }
+    if (resources.every((resource) => !resource || seesAll(rights.of(resource)))) return body
+    const { results } = JSON.parse(String(body)) as { results: { status: number; body?: object }[] }
     const texts = await Promise.all(
-      results.map(async ({ status, body }, n) => {
+      results.map(async ({ status, body: row }, n) => {
         const resource = resources[n]
-        if (!body || !resource) return JSON.stringify({ status })
-        const row = await storage.table(resource, [], rights).get(String(body.id))
-        return `{"status":${status},"body":${row?.body ?? JSON.stringify({ id: body.id })}}`
+        if (!row || !resource) return JSON.stringify({ status })
+        const shown = await rowNow(storage, rights, resource, Buffer.from(JSON.stringify(row)))
+        return `{"status":${status},"body":${shown}}`
       }),
     )
-    return { ...stored, body: Buffer.from(`{"results":[${texts.join(',')}]}`) }
+    return Buffer.from(`{"results":[${texts.join(',')}]}`)
+  }
+
+  const checkRight = ({ method, path }: SentOperation, n: number, rights: Rights): void => {
+    const resource = resourceAt(path)
+    if (resource && !isAllowed(rights.of(resource)[accessNames[method]])) throw inBatch(errors.forbidden(), n)
   }
 
   return async (ctx) => {
@@ -131,18 +109,13 @@ export const batch = <T = unknown>(
     const idempotencyKey = idempotencyKeyOf(ctx, caller, [source], keyIssues)
     if (keyIssues.length > 0) throw errors.bodyInvalid(keyIssues)
     if (idempotencyKey && (!managed || sent.some(isExisting))) throw errors.keysNotSupported()
-    // A retry has the outcome of the first request, whatever the rows are now.
-    const isRetry = idempotencyKey && managed && (await storage.table(managed).hasKey(idempotencyKey.key))
-    for (const [n, { method, path }] of isRetry ? sent.entries() : []) {
-      const resource = resourceAt(path)
-      if (resource && !isAllowed(rights.of(resource)[accessNames[method]]))
-        asOperation(n, () => {
-          throw errors.forbidden()
-        })
-    }
-    const seen = isRetry ? undefined : await observer?.before(sent)
-    const outcome = await run(sent, rights, idempotencyKey, Boolean(isRetry))
-    const stored = outcome.replayed ? await shownAgain(sent, rights, outcome) : outcome
-    sendStored(ctx, 200, observer ? { ...stored, body: observer.after(stored.body, seen as T, caller) } : stored)
+    const earlier = idempotencyKey && managed && (await earlierWrite(ctx, caller, storage, managed))
+    // Rights come before a replay.
+    if (earlier) for (const [n, operation] of sent.entries()) checkRight(operation, n, rights)
+    const seen = earlier ? undefined : await observer?.before(sent)
+    const outcome = earlier ? replayed(earlier, idempotencyKey) : await run(sent, rights, idempotencyKey)
+    const body = outcome.replayed ? await resultsNow(sent, rights, outcome.body) : outcome.body
+    const shown = observer ? observer.after(body, seen as T, caller) : body
+    sendStored(ctx, 200, { body: shown, replayed: outcome.replayed })
   }
 }

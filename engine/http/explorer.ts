@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { hasAccess } from '../contract/accessDocuments.js'
 import * as errors from '../contract/errors.js'
-import { batchWriters, deriveOperations, type Operation, type ResourceOperation } from '../contract/operations.js'
+import { batchWriters, deriveOperations, type Operation } from '../contract/operations.js'
 import { bodyLimit } from '../contract/rowBody.js'
 import { type Identity, nobody } from '../descriptor/access.js'
 import type { Asset } from '../explorer/assets.js'
@@ -19,7 +19,7 @@ import { permitFor } from './callers.js'
 import { pageHeaders } from './commonHeaders.js'
 import { counted, sendTagged, taggedBody } from './conditional.js'
 import { sendRows } from './download.js'
-import { createHandler, type Handler, type Service } from './handlers.js'
+import { createHandler, type Handler, type RowOperation, type Service } from './handlers.js'
 import { formType, plainWriter } from './plainForms.js'
 import type { AppContext } from './requestLog.js'
 import { createSessions, isSameOrigin } from './sessions.js'
@@ -134,7 +134,7 @@ const pageBefore = (ctx: AppContext): string | null => {
 /** The path to which a form of the explorer sends an operation; undefined if none does. */
 const formTarget = (operation: Operation): string | undefined => {
   if (operation.kind === 'own') return ownTarget(operation.own).replaceAll(/\{(\w+)\}/g, ':$1')
-  const { kind, resource } = operation as ResourceOperation
+  const { kind, resource } = operation as RowOperation
   if (kind === 'create') return pageUrl(resource)
   if (kind === 'import') return pageUrl(resource, 'import')
   const isOfRow = kind === 'update' || kind === 'delete'
@@ -234,8 +234,8 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
   )
 
   const writers = batchWriters(service.registry, deriveOperations(service.registry))
-  const storePlain = plainWriter(service, writers)
-  const writePlain = async (ctx: AppContext, operation: ResourceOperation): Promise<void> => {
+  const storePlain = plainWriter(service)
+  const writePlain = async (ctx: AppContext, operation: RowOperation): Promise<void> => {
     const outcome = await storePlain(ctx, operation)
     if ('form' in outcome)
       await explorerFor(visitorOf(ctx)).showAgain(ctx, outcome.form, outcome.segment, outcome.typed)
@@ -250,7 +250,7 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
     if (path === undefined) continue
     const write = createHandler(service, operation)
     const handler: Handler = async (ctx) => {
-      if (operation.kind === 'create' && ctx.is(formType)) return writePlain(ctx, operation as ResourceOperation)
+      if (operation.kind === 'create' && ctx.is(formType)) return writePlain(ctx, operation as RowOperation)
       // The script of a form reads JSON.
       delete ctx.state.errorHtml
       ctx.state.isPrivate = true
@@ -262,7 +262,7 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
     }
     add('exploreWrite', path, handler, operation.route.method)
     const page = { update: 'edit', delete: 'delete' }[operation.kind as string]
-    if (page) add('exploreWrite', `${path}/${page}`, (ctx) => writePlain(ctx, operation as ResourceOperation), 'post')
+    if (page) add('exploreWrite', `${path}/${page}`, (ctx) => writePlain(ctx, operation as RowOperation), 'post')
   }
   const undo = undoer(service)
   // Whether or not the API has a batch: many rows are changed all or none.

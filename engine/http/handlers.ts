@@ -1,22 +1,20 @@
 /** The handler of each kind of operation, and of the probes: parse the request, query the storage, set the response. */
 import type { Middleware } from 'koa'
 import * as errors from '../contract/errors.js'
-import { withoutHidden } from '../contract/hiddenFields.js'
-import { changeIssues, expandedCellsIssue, largeGroupsIssue } from '../contract/issues.js'
+import { expandedCellsIssue, largeGroupsIssue } from '../contract/issues.js'
 import type { Operation, ResourceOperation, WriteOperation } from '../contract/operations.js'
 import { itemIdParser, listQueryParser, rowQueryParser, summaryQueryParser } from '../contract/parameters.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
 import { seesAll } from '../descriptor/access.js'
 import { defaultListQuery, type ListQuery } from '../descriptor/listQuery.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
-import { currentStamps, type Registry, type Resource, type RowId } from '../descriptor/registry.js'
-import { isRuled } from '../descriptor/rowRules.js'
+import type { Registry } from '../descriptor/registry.js'
 import { buildOnce } from '../process/buildOnce.js'
-import { GroupsTooLarge, type Storage, type Table, Unavailable } from '../storage/storage.js'
-import { type Outcome, rowTag } from '../storage/write.js'
+import { GroupsTooLarge, type Storage, Unavailable } from '../storage/storage.js'
+import { rowTag } from '../storage/write.js'
 import { batch } from './batch.js'
-import { idempotencyKeyOf, keyOf, patchTypes, readJson, rejectKey } from './body.js'
-import { type Callers, type Credentials, type Permit, resourceGuard } from './callers.js'
+import { idempotencyKeyOf, patchTypes, readJson, rejectKey } from './body.js'
+import { type Callers, type Credentials, resourceGuard } from './callers.js'
 import { allowedTags, jsonType, sendRow, sendStreamed, sendTagged } from './conditional.js'
 import { requestedFormat, sendRows } from './download.js'
 import { rowExpander } from './expand.js'
@@ -24,7 +22,8 @@ import { importRows } from './import.js'
 import { setLinks } from './links.js'
 import { ownHandler } from './own.js'
 import type { AppContext } from './requestLog.js'
-import { rowPath, sendStored, shownNow, storedRow } from './stored.js'
+import { rowPath, sendStored } from './stored.js'
+import { earlierWrite, findChangeable, makeWrite, replayed, rowNow } from './write.js'
 
 /** Does not check the database: a restart would not repair it. */
 const live: Handler = (ctx) => {
@@ -196,109 +195,73 @@ const get = (service: Service, { resource }: ResourceOperation): Handler => {
   }
 }
 
-const create = (service: Service, { resource, readBody }: WriteOperation): Handler => {
-  const guard = resourceGuard(service, resource)
-  return async (ctx) => {
-    const { caller, rights } = await guard.write(ctx, 'create')
-    const own = rights.of(resource)
-    const table = service.storage.table(resource, [], rights)
-    rejectKey(ctx, resource)
-    const { value, source } = await readJson(ctx, resource)
-    const { values, issues } = withoutHidden(readBody, own.hidden)(value, source)
-    const idempotencyKey = idempotencyKeyOf(ctx, caller, [source], issues)
-    const sent = Object.keys(Object(value))
-    // An invalid body is still checked against the database, so that the client gets every error at once.
-    const outcome =
-      issues.length > 0
-        ? { conflicts: await table.conflicts(values, undefined, sent) }
-        : await table.write({ kind: 'insert', values, sent, idempotencyKey })
-    const stored = storedRow(service.registry, resource, outcome, { values, issues })
-    ctx.set('Location', rowPath(resource, stored.id))
-    sendStored(ctx, 201, await shownNow(table, !seesAll(own), stored))
-  }
-}
+/** A create, an update, or a delete, which has no body. */
+export type RowOperation = ResourceOperation & Partial<Pick<WriteOperation, 'readBody'>>
 
-/** A row that may be changed; without its body if only a retry can succeed. */
-interface Checked extends Permit {
-  readonly table: Table
-  readonly id: RowId
-  readonly ifMatch: readonly string[] | undefined
-  readonly body?: Buffer
-}
+const methods = { create: 'POST', update: 'PATCH', delete: 'DELETE' } as const
 
-/** Makes the checks that precede every change of a row: the caller, the row and If-Match. */
-const existingRow = (service: Service, resource: Resource, kind: 'update' | 'delete') => {
+/** What a write of one row stores, for the caller; in the order of its checks: the caller, the row, its tag, the body. */
+const rowWriter = (service: Service, { kind, resource, readBody }: RowOperation) => {
+  const { storage } = service
   const guard = resourceGuard(service, resource)
   const parseItemId = itemIdParser(resource, errors.bodyInvalid)
-  return async (ctx: AppContext): Promise<Checked> => {
-    const { caller, rights } = await guard.write(ctx, kind)
-    const table = service.storage.table(resource, [], rights)
+  const access = kind as 'create' | 'update' | 'delete'
+  const method = methods[access]
+  return async (ctx: AppContext) => {
+    const { caller, rights } = await guard.write(ctx, access)
     rejectKey(ctx, resource)
-    const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
-    const ifMatch = allowedTags(ctx)
-    const key = keyOf(ctx, caller)
-    if (id === undefined) throw errors.rowNotFound(resource.name, text)
-    const row = await table.get(id)
-    const checked = { caller, rights, table, id, ifMatch }
-    const isRetry = async () => key !== undefined && (await table.hasKey(key))
-    if (row && rights.of(resource)[kind] !== 'all' && !(await table.allows(kind, id))) {
-      if (await isRetry()) return checked
-      throw errors.rowForbidden()
-    }
-    if (row && (!ifMatch || ifMatch.includes(row.tag))) return { ...checked, body: row.body }
+    const { id, text = '' } = access === 'create' ? {} : parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
+    if (access !== 'create' && id === undefined) throw errors.rowNotFound(resource.name, text)
+    const ifMatch = access === 'create' ? undefined : allowedTags(ctx)
     // The retry of a change that was made succeeds again, although the row has another tag by now, or is gone.
-    if (await isRetry()) return checked
-    throw row ? errors.preconditionFailed(`"${row.tag}"`) : errors.rowNotFound(resource.name, text)
+    const earlier = id === undefined ? undefined : await earlierWrite(ctx, caller, storage, resource)
+    const row =
+      access === 'create' || id === undefined || earlier
+        ? undefined
+        : await findChangeable(storage, rights, resource, access, { id, text, ifMatch })
+    const { value: body, source } =
+      access === 'delete'
+        ? { value: undefined, source: '' }
+        : await readJson(ctx, resource, access === 'update' ? patchTypes : undefined)
+    const issues: errors.Issue[] = []
+    const idempotencyKey = idempotencyKeyOf(ctx, caller, [source], issues)
+    const stored =
+      earlier && idempotencyKey
+        ? replayed(earlier, idempotencyKey)
+        : await makeWrite(
+            service,
+            { method, resource, readBody, id, ifMatch, body, source, issues },
+            { rights, idempotencyKey },
+            row,
+          )
+    const isOther = stored.replayed && stored.body.length > 0 && !seesAll(rights.of(resource))
+    const shown = isOther ? await rowNow(storage, rights, resource, stored.body) : stored.body
+    return { id: String(id ?? stored.id), body: shown, replayed: stored.replayed }
   }
 }
 
-/** How often an update is repeated because the row that its rules were asked for has changed meanwhile. */
-const maxAttempts = 20
-
-const update = (service: Service, { resource, readBody }: WriteOperation): Handler => {
-  const isChecked = isRuled(resource)
-  const check = existingRow(service, resource, 'update')
+const create = (service: Service, operation: RowOperation): Handler => {
+  const write = rowWriter(service, operation)
   return async (ctx) => {
-    const { caller, rights, table, id, ifMatch, body } = await check(ctx)
-    const { hidden } = rights.of(resource)
-    const { value, source } = await readJson(ctx, resource, patchTypes)
-    const { values, issues } = withoutHidden(readBody, hidden)(value, source)
-    const idempotencyKey = idempotencyKeyOf(ctx, caller, [source], issues)
-    const write = { kind: 'update', id, values, stamps: currentStamps(resource), ifMatch, idempotencyKey } as const
-    // A retry has the outcome of the first request, whatever the row is now.
-    const isRetry = isChecked && idempotencyKey !== undefined && (await table.hasKey(idempotencyKey.key))
-    const attempt = async (current: Buffer | undefined, left: number): Promise<ReturnType<typeof storedRow>> => {
-      const isCompared = isChecked && current !== undefined && !isRetry
-      const broken = isCompared ? changeIssues(resource, JSON.parse(String(current)), values, write.stamps) : []
-      const all = [...issues, ...broken]
-      // Only if the row is still the one that was compared: two updates at once could break a rule together.
-      const condition = isCompared && { unchanged: rowTag(current) }
-      const outcome: Outcome =
-        all.length > 0
-          ? { conflicts: await table.conflicts(values, id) }
-          : await table.write({ ...write, ...condition })
-      return 'whole' in outcome && left > 0
-        ? attempt(outcome.whole, left - 1)
-        : storedRow(service.registry, resource, outcome, { id, values, issues: all })
-    }
-    const current = hidden.length > 0 && body && isChecked ? await table.whole(id) : body
-    const stored = await shownNow(table, !seesAll(rights.of(resource)), await attempt(current, maxAttempts))
-    ctx.set('Content-Location', rowPath(resource, id))
+    const stored = await write(ctx)
+    ctx.set('Location', rowPath(operation.resource, stored.id))
+    sendStored(ctx, 201, stored)
+  }
+}
+
+const update = (service: Service, operation: RowOperation): Handler => {
+  const write = rowWriter(service, operation)
+  return async (ctx) => {
+    const stored = await write(ctx)
+    ctx.set('Content-Location', rowPath(operation.resource, stored.id))
     ctx.set('ETag', `"${rowTag(stored.body)}"`)
     sendStored(ctx, 200, stored)
   }
 }
 
-const remove = (service: Service, { resource }: ResourceOperation): Handler => {
-  const check = existingRow(service, resource, 'delete')
-  return async (ctx) => {
-    const { caller, table, id, ifMatch } = await check(ctx)
-    const issues: errors.Issue[] = []
-    const idempotencyKey = idempotencyKeyOf(ctx, caller, [''], issues)
-    if (issues.length > 0) throw errors.bodyInvalid(issues)
-    const outcome = await table.write({ kind: 'delete', id, ifMatch, idempotencyKey })
-    sendStored(ctx, 204, storedRow(service.registry, resource, outcome, { id }))
-  }
+const remove = (service: Service, operation: RowOperation): Handler => {
+  const write = rowWriter(service, operation)
+  return async (ctx) => sendStored(ctx, 204, await write(ctx))
 }
 
 const handlers = {

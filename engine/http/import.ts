@@ -10,7 +10,7 @@ import { importLimit } from '../contract/rowBody.js'
 import { isAllowed } from '../descriptor/access.js'
 import { inTurns } from '../process/batchPerTick.js'
 import type { ImportedRow, ImportOutcome } from '../storage/import.js'
-import { type Table, Unavailable } from '../storage/storage.js'
+import type { Table } from '../storage/storage.js'
 import { idempotencyKeyOf, readBytes, rejectKey } from './body.js'
 import { resourceGuard } from './callers.js'
 import type { Handler, Service } from './handlers.js'
@@ -24,9 +24,7 @@ import {
   issueList,
 } from './importChecks.js'
 import { sendStored } from './stored.js'
-
-/** How often an import is repeated because a row that it changes has changed meanwhile. */
-const maxAttempts = 20
+import { earlierWrite, replayed, untilStored } from './write.js'
 
 export const importRows = (service: Service, operation: ImportOperation): Handler => {
   const { storage, registry } = service
@@ -75,13 +73,13 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
     }
     const keyIssues: errors.Issue[] = []
     const idempotencyKey = dryRun ? undefined : idempotencyKeyOf(ctx, caller, [ctx.querystring, type, bytes], keyIssues)
-    // A retry has the outcome of the first request, whatever the rows are now.
-    const isRetry = idempotencyKey !== undefined && (await table.hasKey(idempotencyKey.key))
+    const earlier = idempotencyKey && (await earlierWrite(ctx, caller, storage, resource))
+    if (earlier && keyIssues.length === 0) return sendStored(ctx, 201, replayed(earlier, idempotencyKey))
     const created = createdIds(resource, sent)
     let before = ''
-    for (let left = maxAttempts; left > 0; left--) {
+    const stored = await untilStored(`rows of ${resource.path}`, async (isLast) => {
       const issues = issueList(keyIssues)
-      const rows = isRetry ? [] : await importChecker(registry, table, readers, match)(sent, issues)
+      const rows = await importChecker(registry, table, readers, match)(sent, issues)
       const mode = issues.total > 0 ? 'check' : dryRun ? 'dryRun' : 'store'
       const outcome = await table.import({ rows, mode, created, idempotencyKey })
       // A row that is matched has been created meanwhile: now it is changed.
@@ -93,9 +91,9 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
       // If the same rows are found again, the caller may not read them.
       const isMatchedNow = matched.length > 0 && found !== before
       before = found
-      if ('isStale' in outcome || (isMatchedNow && issues.total === 0 && left > 1)) continue
-      return sendStored(ctx, dryRun ? 200 : 201, await finished(table, outcome, sent, rows, issues))
-    }
-    throw new Unavailable(`rows of ${resource.path} that an import changes are changed too often`)
+      if ('isStale' in outcome || (isMatchedNow && issues.total === 0 && !isLast)) return undefined
+      return finished(table, outcome, sent, rows, issues)
+    })
+    sendStored(ctx, dryRun ? 200 : 201, stored)
   }
 }

@@ -1,20 +1,20 @@
 /** Stores what a form of the explorer has sent without its script. */
-import type { SentOperation } from '../contract/batchBody.js'
 import * as errors from '../contract/errors.js'
-import type { BatchOperation, ResourceOperation } from '../contract/operations.js'
 import { bodyLimit } from '../contract/rowBody.js'
+import { isAllowed } from '../descriptor/access.js'
 import type { Typed } from '../explorer/controls.js'
 import { pageUrl, rowFolder, rowUrl } from '../explorer/links.js'
 import { plainFormBody } from '../explorer/plainForms.js'
 import { findRow } from '../explorer/rows.js'
 import { inTitles } from '../explorer/ruleWords.js'
 import { seenBy } from '../explorer/visitor.js'
-import { batchRunner } from './batch.js'
 import { readText } from './body.js'
 import { permitFor } from './callers.js'
-import type { Service } from './handlers.js'
+import type { RowOperation, Service } from './handlers.js'
 import type { AppContext } from './requestLog.js'
 import { isSameOrigin } from './sessions.js'
+import { findChangeable, makeWrite } from './write.js'
+import type { SentWrite } from './writePlan.js'
 
 export const formType = 'application/x-www-form-urlencoded'
 
@@ -27,9 +27,10 @@ type PlainOutcome =
 const issuesIn = ({ body }: errors.HttpError): readonly errors.Issue[] | undefined =>
   (body as { error?: { details?: { issues?: readonly errors.Issue[] } } }).error?.details?.issues
 
-export const plainWriter = (service: Service, writers: BatchOperation['writers']) => {
-  const run = batchRunner(service, writers)
-  return async (ctx: AppContext, { kind, resource, route }: ResourceOperation): Promise<PlainOutcome> => {
+export const plainWriter =
+  (service: Service) =>
+  async (ctx: AppContext, { kind, resource, route, readBody }: RowOperation): Promise<PlainOutcome> => {
+    const access = kind as 'create' | 'update' | 'delete'
     const { session } = ctx.state
     if (!session) throw errors.callerMissing()
     if (!isSameOrigin(ctx)) throw errors.forbidden()
@@ -37,25 +38,31 @@ export const plainWriter = (service: Service, writers: BatchOperation['writers']
     const { rights } = permitFor(session)
     const seen = seenBy(service.registry, service.storage, rights, session)
     const own = seen.registry.find(({ path }) => path === resource.path)
-    if (!own) throw errors.forbidden()
+    if (!own || !isAllowed(rights.of(resource)[access])) throw errors.forbidden()
     const segment = ctx.path.split('/')[pageUrl(resource, ...rowFolder(resource), '').split('/').length - 1] ?? ''
     const row = kind === 'create' ? undefined : await findRow(seen.storage, own, segment)
     const tag = new URLSearchParams(ctx.querystring).get('tag') ?? undefined
     try {
       const source = kind === 'delete' ? '' : await plainFormBody(seen, own, sent, row?.row)
-      const operation: SentOperation = {
-        method: route.method.toUpperCase() as SentOperation['method'],
-        path: `/v1/${resource.path}${row ? `/${segment}` : ''}`,
-        body: source === '' ? undefined : JSON.parse(source),
-        source,
-        as: undefined,
-        ifMatch: tag && row ? `"${tag}"` : undefined,
-        issues: [],
-      }
-      const { body } = await run([operation], rights)
-      const { results } = JSON.parse(String(body)) as { results: { body?: { id: string | number } }[] }
-      const id = results[0]?.body?.id
-      return { next: id === undefined ? pageUrl(resource) : rowUrl(resource, String(id)) }
+      const id = row?.id
+      const ifMatch = tag && row ? [tag] : undefined
+      const stored = await makeWrite(
+        service,
+        {
+          method: route.method.toUpperCase() as SentWrite['method'],
+          resource,
+          readBody,
+          id,
+          ifMatch,
+          body: source === '' ? undefined : JSON.parse(source),
+          source,
+        },
+        { rights },
+        id === undefined || access === 'create'
+          ? undefined
+          : await findChangeable(service.storage, rights, resource, access, { id, ifMatch }),
+      )
+      return { next: kind === 'delete' ? pageUrl(resource) : rowUrl(resource, String(stored.id)) }
     } catch (error) {
       const issues = error instanceof errors.HttpError && kind !== 'delete' ? issuesIn(error) : undefined
       if (!issues) throw error
@@ -67,4 +74,3 @@ export const plainWriter = (service: Service, writers: BatchOperation['writers']
       return { form: pageUrl(resource, ...form), segment, typed: { sent, issues: found, tag } }
     }
   }
-}

@@ -59,8 +59,8 @@ export interface Table {
   get(id: RowId, caller?: Caller): Promise<CachedBody | undefined>
   /** The JSON of the row with this id, with the fields that are hidden from the caller: for checks. */
   whole(id: RowId): Promise<Buffer | undefined>
-  /** Whether a write with this idempotency key was made in the last 24 hours. */
-  hasKey(key: string): Promise<boolean>
+  /** What a write with this idempotency key has stored in the last 24 hours. */
+  earlierWrite(key: string): Promise<EarlierWrite | undefined>
   /** The conflicts that storing some values would meet, in a new row or in the row with the id; `sent` as in a write. */
   conflicts(values: RowValues, id?: RowId, sent?: readonly string[]): Promise<readonly Conflict[]>
   /** Whether the caller may change or delete the row with an id. */
@@ -73,6 +73,12 @@ export interface Table {
   import(rows: Import): Promise<ImportOutcome>
   /** The rows that have one of these values in a unique field, as JSON with the fields that are hidden from the caller: for checks. */
   rowsWith(field: string, values: readonly Value[]): Promise<readonly Buffer[]>
+}
+
+/** The request that an idempotency key was sent with, and its response. */
+export interface EarlierWrite {
+  readonly digest: string
+  readonly body: Buffer
 }
 
 /** A table whose rows are copied: that of a resource, or that of the idempotency keys. */

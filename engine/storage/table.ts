@@ -316,9 +316,10 @@ export const resourceTable = (
       )
       return row && toBuffer(row[0])
     },
-    async hasKey(key) {
+    async earlierWrite(key) {
       const { find } = writes.keys ?? {}
-      return find !== undefined && (await runner.read(find, { $key: key }, { isShort: true })).length > 0
+      const [stored] = find ? await runner.read(find, { $key: key }, { isShort: true }) : []
+      return stored && { digest: String(stored[0]), body: toBuffer(stored[1]) }
     },
     async conflicts(values, id, sent) {
       const query = writes.conflicts(values, id, scope, sent)

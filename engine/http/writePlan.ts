@@ -1,12 +1,10 @@
-/** Plans the operations of a batch: what each writes, with the ids and the rows that those before it make. */
-import { batchMethods, type SentOperation } from '../contract/batchBody.js'
+/** Plans the writes of a request: what each stores, with the ids and the rows that those before it make. */
+import type { BatchMethod } from '../contract/batchBody.js'
 import * as errors from '../contract/errors.js'
 import { withoutHidden } from '../contract/hiddenFields.js'
 import { bodyIssue, changeIssues } from '../contract/issues.js'
-import type { BatchOperation, Writers } from '../contract/operations.js'
-import { itemIdParser } from '../contract/parameters.js'
 import type { BodyReader } from '../contract/rowBody.js'
-import { isAllowed, type Rights } from '../descriptor/access.js'
+import type { Rights } from '../descriptor/access.js'
 import {
   currentStamps,
   type Field,
@@ -21,10 +19,24 @@ import { inTurns } from '../process/batchPerTick.js'
 import type { WriteBatch } from '../storage/batch.js'
 import type { Storage } from '../storage/storage.js'
 import { rowTag, type Write } from '../storage/write.js'
-import { tagsAllowedBy } from './conditional.js'
 
-/** The right that each method needs. */
-export const accessNames = { POST: 'create', PATCH: 'update', DELETE: 'delete' } as const
+/** A write as its client has sent it. */
+export interface SentWrite {
+  readonly method: BatchMethod
+  readonly resource: Resource
+  /** Of a create and an update. */
+  readonly readBody?: BodyReader | undefined
+  /** The row to change; none for a create. */
+  readonly id?: RowId | undefined
+  readonly ifMatch?: readonly string[] | undefined
+  readonly body?: unknown
+  /** The body as JSON, with the digits of its numbers. */
+  readonly source?: string
+  /** The name by which later writes refer to its row. */
+  readonly as?: string | undefined
+  /** What else is wrong with the request. */
+  readonly issues?: readonly errors.Issue[]
+}
 
 /** Stands for an integer id that is not assigned yet: as large as no row's, and another one for each operation. */
 const placeholderFrom = 2 ** 52
@@ -76,10 +88,12 @@ const takesAnyId = ({ rules = [] }: Resource, { name, kind, references, min, max
     [min, max, oneOf].every((bound) => bound === undefined) &&
     !rules.some(({ fields }) => fields.includes(name)))
 
+/** A body without references to rows that are created before it. */
+const literal = (body: unknown) => ({ body, later: new Map<string, Named>(), issues: [] as errors.Issue[] })
+
 /** The body with the ids of rows that are created before it, or what stands for them. */
 const resolved = (body: unknown, resource: Resource, names: ReadonlyMap<string, Named>) => {
-  const later = new Map<string, Named>()
-  const issues: errors.Issue[] = []
+  const { later, issues } = literal(body)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { body, later, issues }
   const isJson = (name: string) => resource.fields.some((field) => field.name === name && field.kind === 'json')
   const entries = Object.entries(body).map(([name, value]): [string, unknown] => {
@@ -109,29 +123,22 @@ const withMarkers = (values: RowValues, later: ReadonlyMap<string, Named>): RowV
 })
 
 /**
- * Makes the function that plans the operations of one request. What depends on the time is the same however often they are planned: a
+ * Creates the function that plans the writes of one request. What depends on the time is the same however often they are planned: a
  * row that is changed twice would otherwise be another one each time.
  */
-export const batchPlanner = (
+export const writePlanner = (
   storage: Storage,
   rights: Rights,
-  writers: BatchOperation['writers'],
-  sent: readonly SentOperation[],
+  sent: readonly (() => SentWrite)[],
+  /** Whether it is the only one: its row was checked before its body was read, and there are no others to refer to. */
+  isSingle: boolean,
 ) => {
-  const read = new Map<number, ReturnType<BodyReader>>()
+  const bodies = new Map<number, ReturnType<BodyReader>>()
   const stamps = new Map<Resource, RowValues>()
   const stampsOf = (resource: Resource): RowValues => {
     const known = stamps.get(resource) ?? currentStamps(resource)
     stamps.set(resource, known)
     return known
-  }
-
-  /** The resource that a path names, and the id after it. */
-  const target = (path: string): { writer: Writers; segment: string | undefined } => {
-    const [, resource = '', segment] = /^(?:\/api)?\/v1\/([^/?#]+)(?:\/([^/?#]+))?$/.exec(path) ?? []
-    const writer = writers.get(resource)
-    if (!writer) throw errors.pathNotFound()
-    return { writer, segment }
   }
 
   /** What an update is compared with: the row as it is, or as it was made, and the tag that the row must still have then. */
@@ -144,38 +151,33 @@ export const batchPlanner = (
   }
 
   const plan = async (operation: number, made: Made, found: Buffer | undefined): Promise<Planned> => {
-    const { method, path, body: given, source, as, ifMatch: header, issues: shape } = sent[operation] as SentOperation
-    if (shape.length > 0) throw new Invalid(shape.map((issue) => ({ ...issue, loc: issue.loc.slice(1) })))
-    const { writer, segment } = target(path)
-    const { resource } = writer
-    const allowed = batchMethods.filter((one) => (one === 'POST') === (segment === undefined) && writer[one])
-    if (!allowed.includes(method)) {
-      const msg = `${method} is not possible at ${path}${allowed.length > 0 ? `; use ${allowed.join(' or ')}` : ''}.`
-      throw new Invalid([{ type: 'enum', loc: ['method'], msg, ctx: { expected: allowed } }])
-    }
-    if (!isAllowed(rights.of(resource)[accessNames[method]])) throw errors.forbidden()
+    const one = (sent[operation] as () => SentWrite)()
+    const { method, resource, readBody, id, ifMatch, as, issues: others = [] } = one
     if (as !== undefined && made.names.has(as))
       throw new Invalid([
         { type: 'unique', loc: ['as'], msg: `An earlier operation has "as": ${JSON.stringify(as)} too.` },
       ])
-    const ifMatch = tagsAllowedBy(header)
-    const { id, text } = segment === undefined ? {} : itemIdParser(resource, errors.bodyInvalid)(segment)
-    if (segment !== undefined && id === undefined) throw errors.rowNotFound(resource.name, text ?? '')
     if (method === 'DELETE' && id !== undefined) {
+      if (others.length > 0) throw new Invalid(others)
       // It may delete and change others too.
       made.rows.clear()
       return { resource, id, values: {}, write: { kind: 'delete', id, ifMatch } }
     }
-    const { body, later, issues: references } = resolved(given, resource, made.names)
-    const reader = (method === 'POST' ? writer.POST : writer.PATCH) as BodyReader
-    const { values, issues } = read.get(operation) ?? withoutHidden(reader, rights.of(resource).hidden)(body, source)
-    read.set(operation, { values, issues })
-    const wrong = [...references, ...issues.filter(({ loc }) => !references.some((one) => one.loc[1] === loc[1]))]
+    const { body, later, issues: references } = isSingle ? literal(one.body) : resolved(one.body, resource, made.names)
+    const { hidden } = rights.of(resource)
+    const { values, issues } =
+      bodies.get(operation) ?? withoutHidden(readBody as BodyReader, hidden)(body, one.source ?? '')
+    bodies.set(operation, { values, issues })
+    const wrong = [
+      ...references,
+      ...issues.filter(({ loc }) => !references.some((reference) => reference.loc[1] === loc[1])),
+      ...others,
+    ]
     const marked = withMarkers(values, later)
     const names = Object.keys(Object(body))
     const refuse = (all: readonly errors.Issue[]): never => {
-      const probe: Write | undefined =
-        id === undefined ? undefined : { kind: 'update', id, values: {}, stamps: {}, ifMatch }
+      const isProbed = id !== undefined && !isSingle
+      const probe: Write | undefined = isProbed ? { kind: 'update', id, values: {}, stamps: {}, ifMatch } : undefined
       throw new Invalid(all, { resource, values: marked, sent: names, ...(id !== undefined && { id }) }, probe)
     }
     if (id === undefined) {
@@ -200,20 +202,20 @@ export const batchPlanner = (
     return { resource, id, values, write: { ...write, unchanged: broken.length > 0 ? '' : tag } }
   }
 
-  /** Plans them up to the first that cannot be made; `found` has rows as they were found by operations that could not be made. */
+  /** Plans them up to the first that cannot be made; `found` has rows as they were found by writes that could not be made. */
   return async (found: ReadonlyMap<number, Buffer>) => {
     const pause = inTurns()
     const made: Made = { names: new Map(), rows: new Map() }
-    const all: Planned[] = []
+    const planned: Planned[] = []
     for (const n of sent.keys()) {
       await pause()
       try {
-        all.push(await plan(n, made, found.get(n)))
+        planned.push(await plan(n, made, found.get(n)))
       } catch (error) {
-        if (error instanceof Invalid || error instanceof errors.HttpError) return { all, failure: error }
+        if (error instanceof Invalid || error instanceof errors.HttpError) return { planned, failure: error }
         throw error
       }
     }
-    return { all, failure: undefined }
+    return { planned, failure: undefined }
   }
 }
