@@ -40,6 +40,9 @@ import { rowTag, type WritePlanner } from './write.js'
 /** Rows before a page that are skipped in less time than it takes to ask another thread. */
 const shortOffset = 500n
 
+/** More rows than any table has; a server can still add the limit of a page to it. */
+const maxSkipped = 2n ** 62n
+
 /** The tags of rows, by their bodies: a cached row is digested once. */
 const rowTags = new WeakMap<Buffer, string>()
 
@@ -168,7 +171,7 @@ export const resourceTable = (
     const start = after || isByOffset ? undefined : startAfter(plan, offset, state?.denseIds)
     const place = after ?? start
     const driver = await chooseDriver(plan)
-    const skip = clampedInteger(offset)
+    const skip = offset < maxSkipped ? offset : maxSkipped
     const values = {
       ...boundValues(plan),
       ...afterValues(plan, place),

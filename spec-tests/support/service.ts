@@ -50,6 +50,8 @@ const exchange = (address: string, path: string, { method = 'GET', headers = {},
     const sent = request(options, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      // A response that breaks off never ends.
+      response.on('error', reject)
       response.on('end', () => {
         const bytes = Buffer.concat(chunks)
         const decode = bytes.length > 0 ? decoders[response.headers['content-encoding'] ?? ''] : undefined

@@ -58,7 +58,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const dialect = postgresDialect(searchIndex)
   const source = (resource: Resource): Source =>
     isPlain(resource)
-      ? unmanagedSource(resource, unmanagedTables.get(resource), searchIndex.isAvailable)
+      ? unmanagedSource(resource, unmanagedTables.get(resource), searchIndex.isAvailable, server.isDistributed)
       : managedSource(searchIndex, resource)
   const sources = new Map(registry.map((resource) => [resource.path, source(resource)]))
   const sourceAt = (path: string) => sources.get(path) as Source
