@@ -35,7 +35,14 @@ const slow = new Set([
   ],
   ...['fuzz', 'import.command', 'introspect'],
   ...['callers.kinds', 'credentials', 'freshness', 'introspect.keys', 'introspect.samples', 'keys', 'kinds', 'large'],
-  ...['signIn', 'sqlite.deadline', 'updateEach'],
+  ...[
+    'postgres.citus.compared',
+    'postgres.citus.workers',
+    'postgres.spread',
+    'signIn',
+    'sqlite.deadline',
+    'updateEach',
+  ],
   ...['memory', 'metrics', 'new', 'overload', 'package', 'probes', 'progress', 'resourceCommands', 'server', 'sockets'],
   ...['sparseIds', 'sqlite.backup', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping'],
   ...['sqlite.workers', 'torture'],
@@ -69,7 +76,7 @@ const sourceOf = (file: string): string => readFileSync(join(import.meta.dirname
 
 /** Whether a test file uses the database of the run; the others pass or fail alike on every database. */
 const usesDatabase = (file: string): boolean =>
-  /\/support\/(?:database|service)\.js'|\bstartOffice\b/.test(sourceOf(file)) &&
+  /\/support\/(?:citus|database|service)\.js'|\bstartOffice\b/.test(sourceOf(file)) &&
   !independent.has(nameOf(file)) &&
   !nameOf(file).endsWith('.browser')
 

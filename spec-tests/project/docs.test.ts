@@ -73,6 +73,21 @@ for (const path of current) {
   })
 }
 
+test('every page that a message names exists, with its heading', () => {
+  const sources = ['engine', 'cli', 'support'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `${folder}/${name}`),
+  )
+  const named = sources.flatMap((path) => allOf(read(path), /\b(docs\/[\w-]+\.md(?:#[\w-]+)?)/g))
+  assert.ok(named.some((name) => name.includes('#')))
+  for (const name of named) {
+    const [file = '', anchor] = name.split('#')
+    assert.ok(existsSync(join(root, file)), name)
+    if (anchor !== undefined) assert.ok(anchorsOf(file).includes(anchor), name)
+  }
+})
+
 test('every setting is documented', () => {
   const text = current.map(read).join('\n')
   for (const name of settingNames) assert.ok(text.includes(`\`${name}\``), name)

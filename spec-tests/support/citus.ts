@@ -6,8 +6,6 @@ import { root } from '../../support/root.js'
 import { runOn } from './database.js'
 
 export const cluster = process.env['CITUS_DATABASE_URL'] as string
-if (!cluster)
-  console.log('CITUS_DATABASE_URL is not set; the tests of Citus are skipped. npm run test:citus starts a cluster.')
 
 const schemas: string[] = []
 

@@ -26,9 +26,15 @@ export const connectError = (error: Error): Unavailable => {
   return new (isAccepted ? Dropped : NoConnection)(describeError(error), { cause: error })
 }
 
+/** The functions of Citus that report a lost connection to one of its servers, as an internal error. */
+const lostWorker = /^(?:Report(?:Connection|Result)Error|ErrorIfPostCommitFailedShardPlacements)$/
+
+const hasLostConnection = (error: DatabaseError): boolean =>
+  errorCode(error).startsWith('08') || (errorCode(error) === 'XX000' && lostWorker.test(error.routine ?? ''))
+
 /** Whether the connection is unusable: it was lost, or its server is stopping or read-only. */
 export const isBroken = (error: unknown): boolean =>
-  error instanceof DatabaseError ? /^(?:08|57P|25006)/.test(errorCode(error)) : true
+  error instanceof DatabaseError ? hasLostConnection(error) || /^(?:57P|25006)/.test(errorCode(error)) : true
 
 /**
  * Whether the connection was lost, which leaves it unknown whether the server carried out the statement. A pooler reports that with
@@ -36,7 +42,7 @@ export const isBroken = (error: unknown): boolean =>
  */
 const isLost = (error: unknown): boolean =>
   error instanceof DatabaseError
-    ? errorCode(error).startsWith('08')
+    ? hasLostConnection(error)
     : error instanceof Error && !(error instanceof TypeError || error instanceof Unavailable)
 
 /** Whether a read may succeed on another connection. The driver's own time limit is not retried. */
@@ -47,14 +53,17 @@ export const isRetryableRead = (error: unknown): boolean =>
 /** Whether nothing was done because of a conflict between transactions, or because the connection was dropped. */
 export const isRetryableWrite = (error: unknown): boolean => hadNoEffect(error) || error instanceof Dropped
 
-/** The server's function that waits for standbys; a message of it says that this wait was cut short, after the commit. */
-const waitForStandby = 'SyncRepWaitForLSN'
+/**
+ * The function that waits for standbys, and that of Citus which commits on its other servers; a message of it says that this was cut
+ * short, after the commit.
+ */
+const confirmations: ReadonlySet<string | undefined> = new Set(['SyncRepWaitForLSN', 'FinishRemoteTransactionCommit'])
 
-/** Runs the statement that commits. The outcome is unknown if its connection is lost, or if no standby has confirmed the commit. */
+/** Runs the statement that commits. The outcome is unknown if its connection is lost, or if another server has not confirmed the commit. */
 export const committing = async <T>(client: ClientBase, commit: () => Promise<T>): Promise<T> => {
   let unconfirmed: string | undefined
   const onNotice = ({ routine, message }: { routine?: string | undefined; message?: string | undefined }) => {
-    if (routine === waitForStandby) unconfirmed = message
+    if (confirmations.has(routine)) unconfirmed = message
   }
   client.on('notice', onNotice)
   const result = await commit()
@@ -93,7 +102,7 @@ export const storageError = (error: unknown): unknown => {
   if (isMismatch(error)) return new TableChanged((error as Error).message, { cause: error })
   if (isTimeout(error)) return new TimedOut((error as Error).message)
   if (hadNoEffect(error)) return new Dropped(describeError(error as Error), { cause: error })
-  const isTransient = error instanceof DatabaseError ? transient.test(errorCode(error)) : isLost(error)
+  const isTransient = isLost(error) || transient.test(errorCode(error))
   return isTransient ? new Unavailable(describeError(error as Error), { cause: error }) : error
 }
 
