@@ -152,7 +152,18 @@ export const deleteEffects = (
     ]
   })
 
-const tooMany = html`<p class="notice">It cannot be deleted while more than ${maxOtherRows} other rows would be deleted or changed with it.</p>`
+/** Why rows cannot be deleted, if the rows that the visitor sees do not say it: what prevents it may be hidden. */
+export const preventedReason = (
+  subject: 'It' | 'They',
+  { referencing, isTooMany }: { readonly referencing: readonly Referencing[]; readonly isTooMany: boolean },
+): Html | undefined => {
+  if (referencing.some(({ onDelete }) => onDelete === 'restrict')) return undefined
+  const [object, others] = subject === 'It' ? ['it', 'refer to it'] : ['them', 'refer to one of them']
+  const condition = isTooMany
+    ? `more than ${maxOtherRows} other rows would be deleted or changed with ${object}`
+    : `other rows ${others}, or to what would be deleted with ${object}`
+  return html`<p class="notice">${subject} cannot be deleted while ${condition}.</p>`
+}
 
 export const deletePage =
   (service: ExplorerService, resource: Resource) =>
@@ -160,22 +171,18 @@ export const deletePage =
     const { registry, storage } = service
     const { id, tag, row } = await findRow(storage, resource, segment)
     if (!(await storage.table(resource).allows('delete', id))) throw rowForbidden()
-    const { referencing, isPrevented } = await storage.table(resource).referencing(id)
-    const shown =
-      referencing.length > 0
-        ? deleteEffects(registry, resource, id, referencing)
-        : html`<p class="notice">No other row refers to it.</p>`
-    const isTooMany = referencing.every(({ onDelete }) => onDelete !== 'restrict')
+    const found = await storage.table(resource).referencing(id)
+    const effects = deleteEffects(registry, resource, id, found.referencing)
     const back = html`<p><a class="button" href="${rowUrl(resource, id)}">Back</a></p>`
     return formPage(service, resource, {
       kind: 'delete',
       origin,
       lead: `${resource.name} #${id}`,
       existing: { id, tag, label: rowLabel(resource, row) },
-      controls: shown,
+      controls: effects.length > 0 ? effects : html`<p class="notice">No other row refers to it.</p>`,
       button: `Delete ${resource.name.toLowerCase()}`,
       done: pageUrl(resource),
       message: `${resource.name} #${id} deleted.`,
-      prevented: isPrevented ? html`${isTooMany && tooMany}${shown}${back}` : undefined,
+      prevented: found.isPrevented ? html`${preventedReason('It', found)}${effects}${back}` : undefined,
     })
   }

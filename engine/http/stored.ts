@@ -25,7 +25,7 @@ export const storedRow = (
   if ('current' in outcome) throw errors.preconditionFailed(`"${rowTag(outcome.current)}"`)
   if ('whole' in outcome) throw new Unavailable(`row ${id} of ${resource.path} is changed too often`)
   if ('isForbidden' in outcome) throw errors.rowForbidden()
-  if ('referencing' in outcome) throw errors.referenced(resource.name, outcome.referencing)
+  if ('referencing' in outcome) throw errors.referenced(resource.name, outcome.referencing, outcome.isTooMany)
   const conflicts = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, values))
   throw errors.bodyInvalid([...issues, ...conflicts])
 }

@@ -66,7 +66,7 @@ export interface Table {
   /** Whether the caller may change or delete the row with an id. */
   allows(kind: Write['kind'], id: RowId): Promise<boolean>
   /** What references the row with an id, and whether that prevents a delete. */
-  referencing(id: RowId): Promise<Pick<Referenced, 'referencing' | 'isPrevented'>>
+  referencing(id: RowId): Promise<Omit<Referenced, 'changes'>>
   /** Makes the change durably, together with its idempotency key, or says why not. */
   write(write: Write): Promise<Outcome>
   /** Stores many rows durably, all or none. */

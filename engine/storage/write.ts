@@ -78,7 +78,7 @@ export type Outcome<B = Buffer> =
   /** The row has changed since its rules were asked; its JSON with all fields. */
   | { readonly whole: B }
   /** Rows with `restrict` prevent the delete, or there are too many others. */
-  | { readonly referencing: readonly Referencing[] }
+  | { readonly referencing: readonly Referencing[]; readonly isTooMany?: boolean }
   /** The caller may read the row, but not change it, or not to what it would be. */
   | Forbidden
 
@@ -203,8 +203,9 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   if (plan.referrers && given !== undefined) {
     for (const statement of plan.beforeDelete ?? []) yield { statement, values: {} }
     // Before the cascades of a delete, which would be made and undone.
-    const { referencing, isPrevented, changes } = yield* findReferencing(plan.referrers, plan.path, given, plan.scope)
-    if (isPrevented) return { referencing }
+    const found = yield* findReferencing(plan.referrers, plan.path, given, plan.scope)
+    const { referencing, isTooMany, isPrevented, changes } = found
+    if (isPrevented) return { referencing, isTooMany }
     for (const query of changes) yield query
   }
   let [id, body]: [Cell | undefined, Cell] = [given, kind === 'delete' ? '' : before]
