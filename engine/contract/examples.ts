@@ -25,7 +25,8 @@ const presetExample = (field: Field): Value => {
 const fieldExample = (field: Field): Value => {
   if (field.name === 'id') return field.kind === 'integer' ? 1 : sampleValue(field, 1)
   if (field.redacted) return null
-  return field.example ?? presetExample(field) ?? (field.required ? sampleValue(field, 1) : null)
+  // Swagger 2.0 does not take null among the values of an enum.
+  return field.example ?? presetExample(field) ?? (field.required || field.oneOf ? sampleValue(field, 1) : null)
 }
 
 export const rowExample = (resource: Resource): RowValues => {
