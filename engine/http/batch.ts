@@ -67,8 +67,8 @@ export const batchRunner =
       const { outcome: failed } = outcome
       const operation = Math.min(outcome.operation, all.length)
       const { resource, id, values } = all[operation] ?? ({ values: {} } as Partial<Planned>)
-      if ('whole' in failed) {
-        found.set(operation, failed.whole)
+      if ('changed' in failed) {
+        found.set(operation, failed.changed)
         continue
       }
       asOperation(operation, () => {

@@ -241,7 +241,7 @@ export const importPlanner = (
   const current = () =>
     onceCurrent('', () =>
       compile(
-        sql`select cast(id as text), ${dialect.bytes(source.json)} from ${seen.from} as _t where id ${isIn()} order by id${dialect.forUpdate}`,
+        sql`select cast(id as text), ${dialect.bytes(seen.json)} from ${seen.from} as _t where id ${isIn()} order by id${dialect.forUpdate}`,
       ),
     )
   const countIn = (from: string) =>

@@ -443,7 +443,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
         const [own, given] =
           name === 'id' ? ['id', value] : [quoted(name), value].map((one) => source.uniqueKey(field, one))
         const values = knex.raw(isAmong(`select ${given} from ${dialect.elements} as _e`), [named('$rows')])
-        return sql`select ${dialect.bytes(source.whole ?? json)} from ${from} as _t where ${own as string} ${values}`
+        return sql`select ${dialect.bytes(json)} from ${from} as _t where ${own as string} ${values}`
       }),
     excerpts: (fields: readonly string[]) => once(`excerpts ${fields}`, () => excerpts(fields)),
   }
