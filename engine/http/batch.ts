@@ -5,7 +5,7 @@ import { keyReused } from '../contract/headers.js'
 import { bodyIssue } from '../contract/issues.js'
 import type { BatchOperation } from '../contract/operations.js'
 import { importLimit } from '../contract/rowBody.js'
-import { type Identity, isAllowed, isGuarded, type Rights, seesAll } from '../descriptor/access.js'
+import { isAllowed, isGuarded, type Rights, seesAll } from '../descriptor/access.js'
 import type { Resource, RowId } from '../descriptor/registry.js'
 import { inTurns } from '../process/batchPerTick.js'
 import { Unavailable } from '../storage/storage.js'
@@ -67,8 +67,8 @@ export const batchRunner =
       const { outcome: failed } = outcome
       const operation = Math.min(outcome.operation, all.length)
       const { resource, id, values } = all[operation] ?? ({ values: {} } as Partial<Planned>)
-      if ('whole' in failed) {
-        found.set(operation, failed.whole)
+      if ('changed' in failed) {
+        found.set(operation, failed.changed)
         continue
       }
       asOperation(operation, () => {
@@ -81,16 +81,11 @@ export const batchRunner =
     throw new Unavailable('rows that a batch changes are changed too often')
   }
 
-/** Looks at a batch before and after it is made, and may add to its response. */
-export interface BatchObserver<T> {
-  before(sent: readonly SentOperation[]): Promise<T>
-  after(body: Buffer, seen: T, caller: Identity): Buffer
-}
-
-export const batch = <T = unknown>(
+/** `finish` may add to the body of the response. */
+export const batch = (
   service: Service,
   { writers }: Pick<BatchOperation, 'writers'>,
-  observer?: BatchObserver<T>,
+  finish: (body: Buffer) => Buffer = (body) => body,
 ): Handler => {
   const { storage, registry, callers } = service
   const run = batchRunner(service, writers)
@@ -140,9 +135,8 @@ export const batch = <T = unknown>(
           throw errors.forbidden()
         })
     }
-    const seen = isRetry ? undefined : await observer?.before(sent)
     const outcome = await run(sent, rights, idempotencyKey, Boolean(isRetry))
     const stored = outcome.replayed ? await shownAgain(sent, rights, outcome) : outcome
-    sendStored(ctx, 200, observer ? { ...stored, body: observer.after(stored.body, seen as T, caller) } : stored)
+    sendStored(ctx, 200, { ...stored, body: finish(stored.body) })
   }
 }

@@ -260,9 +260,8 @@ const update = (service: Service, { resource, readBody }: WriteOperation): Handl
   const check = existingRow(service, resource, 'update')
   return async (ctx) => {
     const { caller, rights, table, id, ifMatch, body } = await check(ctx)
-    const { hidden } = rights.of(resource)
     const { value, source } = await readJson(ctx, resource, patchTypes)
-    const { values, issues } = withoutHidden(readBody, hidden)(value, source)
+    const { values, issues } = withoutHidden(readBody, rights.of(resource).hidden)(value, source)
     const idempotencyKey = idempotencyKeyOf(ctx, caller, [source], issues)
     const write = { kind: 'update', id, values, stamps: currentStamps(resource), ifMatch, idempotencyKey } as const
     // A retry has the outcome of the first request, whatever the row is now.
@@ -277,12 +276,11 @@ const update = (service: Service, { resource, readBody }: WriteOperation): Handl
         all.length > 0
           ? { conflicts: await table.conflicts(values, id) }
           : await table.write({ ...write, ...condition })
-      return 'whole' in outcome && left > 0
-        ? attempt(outcome.whole, left - 1)
+      return 'changed' in outcome && left > 0
+        ? attempt(outcome.changed, left - 1)
         : storedRow(service.registry, resource, outcome, { id, values, issues: all })
     }
-    const current = hidden.length > 0 && body && isChecked ? await table.whole(id) : body
-    const stored = await shownNow(table, !seesAll(rights.of(resource)), await attempt(current, maxAttempts))
+    const stored = await shownNow(table, !seesAll(rights.of(resource)), await attempt(body, maxAttempts))
     ctx.set('Content-Location', rowPath(resource, id))
     ctx.set('ETag', `"${rowTag(stored.body)}"`)
     sendStored(ctx, 200, stored)

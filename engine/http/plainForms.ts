@@ -3,6 +3,7 @@ import type { SentOperation } from '../contract/batchBody.js'
 import * as errors from '../contract/errors.js'
 import type { BatchOperation, ResourceOperation } from '../contract/operations.js'
 import { bodyLimit } from '../contract/rowBody.js'
+import { isAllowed } from '../descriptor/access.js'
 import type { Typed } from '../explorer/controls.js'
 import { pageUrl, rowFolder, rowUrl } from '../explorer/links.js'
 import { plainFormBody } from '../explorer/plainForms.js'
@@ -33,13 +34,15 @@ export const plainWriter = (service: Service, writers: BatchOperation['writers']
     const { session } = ctx.state
     if (!session) throw errors.callerMissing()
     if (!isSameOrigin(ctx)) throw errors.forbidden()
-    const sent = new URLSearchParams(await readText(ctx, [formType], bodyLimit))
     const { rights } = permitFor(session)
+    if (!isAllowed(rights.of(resource)[kind as 'create' | 'update' | 'delete'])) throw errors.forbidden()
+    const sent = new URLSearchParams(await readText(ctx, [formType], bodyLimit))
     const seen = seenBy(service.registry, service.storage, rights, session)
     const own = seen.registry.find(({ path }) => path === resource.path)
     if (!own) throw errors.forbidden()
     const segment = ctx.path.split('/')[pageUrl(resource, ...rowFolder(resource), '').split('/').length - 1] ?? ''
     const row = kind === 'create' ? undefined : await findRow(seen.storage, own, segment)
+    if (row && !(await seen.storage.table(own).allows(kind as 'update' | 'delete', row.id))) throw errors.rowForbidden()
     const tag = new URLSearchParams(ctx.querystring).get('tag') ?? undefined
     try {
       const source = kind === 'delete' ? '' : await plainFormBody(seen, own, sent, row?.row)

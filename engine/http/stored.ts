@@ -23,9 +23,9 @@ export const storedRow = (
   if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
   if ('isMissing' in outcome) throw errors.rowNotFound(resource.name, id)
   if ('current' in outcome) throw errors.preconditionFailed(`"${rowTag(outcome.current)}"`)
-  if ('whole' in outcome) throw new Unavailable(`row ${id} of ${resource.path} is changed too often`)
+  if ('changed' in outcome) throw new Unavailable(`row ${id} of ${resource.path} is changed too often`)
   if ('isForbidden' in outcome) throw errors.rowForbidden()
-  if ('referencing' in outcome) throw errors.referenced(resource.name, outcome.referencing)
+  if ('referencing' in outcome) throw errors.referenced(resource.name, outcome.referencing, outcome.isTooMany)
   const conflicts = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, values))
   throw errors.bodyInvalid([...issues, ...conflicts])
 }

@@ -93,8 +93,6 @@ export interface Source extends Accelerators {
   readonly resource: Resource
   /** A row as JSON, as a response shows it. Its columns may be those of the alias `_t`. */
   readonly json: string
-  /** The same with the fields that `json` hides from a caller, if it does: for checks. */
-  readonly whole?: string
   /** What follows FROM. */
   readonly from: string
   /** The text of a row that is searched, and about how many bytes the row has. */

@@ -290,7 +290,7 @@ export const importPlanner = (
         selectRows(
           dialect,
           source,
-          `cast(id as text), ${dialect.bytes(source.json)}`,
+          `cast(id as text), ${dialect.bytes(seen.json)}`,
           seen.from,
           sql`id ${isIn()}`,
           source.isSpread ? '' : ` order by id${dialect.forUpdate}`,

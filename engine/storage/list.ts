@@ -474,7 +474,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
         const [own, given] =
           name === 'id' ? ['id', value] : [quoted(name), value].map((one) => source.uniqueKey(field, one))
         const values = knex.raw(isAmong(`select ${given} from ${dialect.elements} as _e`), [named('$rows')])
-        return selectRows(dialect, source, dialect.bytes(source.whole ?? json), from, sql`${own as string} ${values}`)
+        return selectRows(dialect, source, dialect.bytes(json), from, sql`${own as string} ${values}`)
       }),
     excerpts: (fields: readonly string[]) => once(`excerpts ${fields}`, () => excerpts(fields)),
   }

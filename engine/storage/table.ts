@@ -311,14 +311,6 @@ export const resourceTable = (
       if (row[0] !== null) cache.storeOnSecondRequest(key, { tag: tagOf(String(row[0])), body })
       return withOwnTag(body)
     },
-    async whole(id) {
-      const [row] = await runner.read(
-        statements.rowsWith('id'),
-        { $rows: jsonList([[boundId(id)]]) },
-        { isShort: true },
-      )
-      return row && toBuffer(row[0])
-    },
     async hasKey(key) {
       const { find } = writes.keys ?? {}
       return find !== undefined && (await runner.read(find, { $key: key }, { isShort: true })).length > 0

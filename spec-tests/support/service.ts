@@ -156,6 +156,8 @@ export const startService = async (
     onRequest?: OnRequest
     logger?: Logger
     warn?: (message: string) => void
+    /** What the app gets instead of the storage. */
+    wrapStorage?: (storage: Storage) => Storage
   } = {},
 ): Promise<TestService> => {
   // Most tests have a registry of their own, and need not load this one.
@@ -173,7 +175,7 @@ export const startService = async (
   const service = {
     product: { ...product, ...(settings.batch && { batch: true }) },
     registry: served,
-    storage,
+    storage: settings.wrapStorage?.(storage) ?? storage,
     token: 'token' in settings ? settings.token : token,
     credentials: settings.credentials,
     operations: settings.operations,
