@@ -55,7 +55,7 @@ export const rowOptions =
 
 /** Suggestions for a text that lists are filtered by: its most frequent values, which contain what was typed. */
 export const valueOptions = (storage: Storage, resource: Resource) => {
-  const countValues = createValueCounter(storage, resource, 'filters')
+  const countValues = createValueCounter(storage, resource)
   return async ({ querystring, caller }: PageRequest): Promise<Html> => {
     const sent = queryParameters(querystring)
     const total = (await storage.counts([resource])).get(resource) ?? 0
