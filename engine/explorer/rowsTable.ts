@@ -1,6 +1,6 @@
 /** The rows of a page as a table: the id and the label stay in sight, and the columns that were chosen follow. */
 import type { Field, Resource } from '../descriptor/registry.js'
-import { cut, type Excerpt, marked } from './excerpt.js'
+import { cut, type Excerpt, isExcerpt, marked } from './excerpt.js'
 import { isNumeric } from './format.js'
 import { sumsFoot } from './groups.js'
 import { type Html, html, joined, type Part } from './html.js'
@@ -50,7 +50,6 @@ const editable = ({ editable: names = [] }: TableView, fields: readonly string[]
 /** The label of a row with its matches; if there is none, where else the search has matched, because that column may be out of sight. */
 const labelCell = (view: TableView, row: ShownRow, url: string): Html => {
   const { registry, resource } = view
-  const isExcerpt = (value: unknown): value is Excerpt => typeof value === 'object' && value !== null
   const parts = labelFields(resource).flatMap((name): Part[] => {
     const value = row[name] ?? null
     if (isExcerpt(value)) return value.text.trim() === '' ? [] : [marked(value.text, value.ranges, 0, 80)]
@@ -70,7 +69,7 @@ const labelCell = (view: TableView, row: ShownRow, url: string): Html => {
 const labelText = (resource: Resource, row: ShownRow): string => {
   const parts = labelFields(resource).map((name) => {
     const value = row[name] ?? ''
-    return typeof value === 'object' ? (value as Excerpt).text : String(value)
+    return isExcerpt(value) ? value.text : String(value)
   })
   return cut(parts.join(' ').trim(), 0, 60) || `#${row['id']}`
 }

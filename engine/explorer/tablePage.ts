@@ -9,6 +9,7 @@ import type { Caller } from '../storage/storage.js'
 import { type Charts, createChartReader, renderCharts } from './charts.js'
 import { choicesPage } from './choices.js'
 import { type Counts, createValueCounter } from './counts.js'
+import { isExcerpt } from './excerpt.js'
 import { filterInputs, filterPanel } from './filters.js'
 import { grouped, readable } from './format.js'
 import type { Grouping } from './grouping.js'
@@ -176,7 +177,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     filters?: Counts,
   ): Promise<links.TableView> => {
     const labels = await readLabels(service, resource.fields, ({ name }) => [
-      ...rows.map((row) => row[name]),
+      ...rows.map(({ [name]: value }) => (isExcerpt(value) ? value.text : value)),
       ...(filters?.counts?.values.get(name) ?? []).map(([value]) => value),
       ...query.where.filter(({ field }) => field === name).flatMap(({ value }) => value),
     ])

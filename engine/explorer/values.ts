@@ -8,7 +8,7 @@ import {
   searchedFields,
   type Value,
 } from '../descriptor/registry.js'
-import { cut, type Excerpt, makeExcerpt, marked, matchesIn } from './excerpt.js'
+import { cut, type Excerpt, isExcerpt, makeExcerpt, marked, matchesIn } from './excerpt.js'
 import { formatted, grouped, isJson, isNumeric, readable } from './format.js'
 import { type Html, html, type Part } from './html.js'
 import { rowUrl, type TableView } from './links.js'
@@ -80,7 +80,7 @@ export const renderCell = (field: Field, value: Value | Excerpt, shown: Shown, a
   if (field.redacted) return cell(redacted)
   const number = isNumeric(field) ? 'number' : ''
   if (value === null) return cell(none, number)
-  const excerpt = typeof value === 'object' ? (value as Excerpt) : undefined
+  const excerpt = isExcerpt(value) ? value : undefined
   const link = reference(field, excerpt?.text ?? (value as Value), shown)
   if (link) return cell(link, 'text')
   if (excerpt) return cell(textContent(field, excerpt, shown.url), 'text')

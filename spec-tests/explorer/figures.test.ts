@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { claim } from '../../engine/descriptor/access.js'
-import { boolean, date, decimal, integer, number, text, timestamp } from '../../engine/descriptor/index.js'
+import { boolean, date, decimal, integer, number, text, timestamp, uuid } from '../../engine/descriptor/index.js'
 import type { RowValues } from '../../engine/descriptor/registry.js'
 import { callersNamed } from '../support/callers.js'
 import { resourceIn } from '../support/registryFrom.js'
@@ -147,6 +147,77 @@ test('figures of more rows than are counted say what they are based on', async (
     assert.match(part, '≥ ')
   }
   assert.match(page, 'class="figure">≥ 50,000<')
+})
+
+const codeOf = (n: number) => `C${String(n).padStart(3, '0')}`
+const uuidOf = (n: number) => `0190d8a1-6f2e-7c3a-9b1d-${String(n).padStart(12, '0')}`
+const lands = resourceIn('lands', { name: text() }, { name: 'Land', plural: 'Lands', id: 'text' })
+const teams = resourceIn('teams', { name: text() }, { name: 'Team', plural: 'Teams', id: 'uuid' })
+const staff = resourceIn(
+  'staff',
+  {
+    name: text(),
+    land: text({ references: 'lands', filter: true }),
+    second_land: text({ references: 'lands' }),
+    team_id: uuid({ references: 'teams', filter: true }),
+    other_team_id: uuid({ references: 'teams' }),
+    boss_id: integer({ references: 'staff' }),
+  },
+  { name: 'Person', plural: 'Staff', update: true, delete: true },
+)
+
+test('a reference has the name of its row and a link to it on every page, whatever its ids and however many there are', async () => {
+  const numbers = Array.from({ length: 40 }, (_, n) => n + 1)
+  const named = await startService({ registry: [lands, teams, staff], explorer: true })
+  await named.fill([
+    { resource: lands, rows: numbers.map((n) => ({ id: codeOf(n), name: `Land ${n}` })) },
+    { resource: teams, rows: numbers.map((n) => ({ id: uuidOf(n), name: `Team ${n}` })) },
+    {
+      resource: staff,
+      rows: numbers.map((n) => ({
+        id: n,
+        name: `Person ${n}`,
+        land: codeOf(n),
+        second_land: codeOf(41 - n),
+        team_id: uuidOf(n),
+        other_team_id: uuidOf(41 - n),
+        boss_id: n === 1 ? null : n - 1,
+      })),
+    },
+  ])
+  const pageOf = async (path: string) => (await named.send(path)).text
+  const table = await pageOf('/explore/staff?limit=50')
+  const found = await pageOf('/explore/staff?limit=50&q=person')
+  const rows = await Promise.all([1, 25, 40].map(async (n) => [n, await pageOf(`/explore/staff/${n}`)] as const))
+  const link = (path: string, id: string, name: string) => `<a href="/explore/${path}/${id}"><bdi>${name}</bdi></a>`
+  const textLink = (n: number) => link('lands/rows', codeOf(n), `Land ${n}`)
+  const uuidLink = (n: number) => link('teams', uuidOf(n), `Team ${n}`)
+  const bossLink = (n: number) => link('staff', String(n), `Person ${n}`)
+  const pages = [...numbers.flatMap((n) => [[n, table] as const, [n, found] as const]), ...rows]
+  for (const [n, html] of pages) {
+    for (const expected of [textLink(n), textLink(41 - n), uuidLink(n), uuidLink(41 - n)])
+      assert.ok(html.includes(expected), `${n} ${expected}`)
+    if (n > 1) assert.ok(html.replaceAll(/<\/?mark>/g, '').includes(bossLink(n - 1)), `boss ${n}`)
+  }
+  for (const [field, name] of [
+    ['land', 'Land'],
+    ['team_id', 'Team'],
+  ]) {
+    const groups = await pageOf(`/explore/staff?by=${field}`)
+    for (const n of numbers) assert.ok(groups.includes(`<bdi>${name} ${n}</bdi>`), `${field} ${n}`)
+  }
+  const filtered = await pageOf(`/explore/staff?land=${codeOf(30)}&team_id=${uuidOf(30)}`)
+  assert.match(filtered, 'Land: <bdi>Land 30</bdi>')
+  assert.match(filtered, 'Team: <bdi>Team 30</bdi>')
+  assert.match(await pageOf('/explore/lands/choices?q=land%2033'), 'data-value="C033" data-label="Land 33"')
+  assert.match(
+    await pageOf(`/explore/teams/choices?q=${uuidOf(33)}`),
+    `data-value="${uuidOf(33)}" data-label="Team 33"`,
+  )
+  const form = await pageOf('/explore/staff/33/edit')
+  for (const name of ['Land 33', 'Land 8', 'Team 33', 'Team 8', 'Person 32']) assert.match(form, name)
+  for (const html of [table, found, form, ...rows.map(([, row]) => row)])
+    assert.not.match(html, /class="none">#|object Object/)
 })
 
 test.run()
