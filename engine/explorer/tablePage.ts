@@ -20,7 +20,7 @@ import * as layout from './layout.js'
 import * as links from './links.js'
 import { selectionForm } from './manyPages.js'
 import { fieldTitle, readLabels, referencedResource } from './names.js'
-import { countRows, eachRow } from './rows.js'
+import { countRows, eachRow, findRow } from './rows.js'
 import { columnChooser, rowsTable, viewsMenu } from './rowsTable.js'
 import { parseQuery } from './tableQuery.js'
 import { type ShownRow, shownRow } from './values.js'
@@ -288,5 +288,14 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const crumbs = [{ title: resource.plural, url: links.tableUrl(resource, query) }, { title: 'Filters' }]
     return { title: `Filters · ${resource.plural}`, crumbs, main }
   }
-  return { table, filters }
+
+  /** A row as the table of a query shows it, whether or not it matches. */
+  const cells = async ({ segment, querystring }: layout.PageRequest): Promise<Html> => {
+    const { row } = await findRow(storage, resource, segment)
+    const parsed = await parseQuery(service, resource, parse, querystring)
+    const query = 'query' in parsed ? parsed.query : defaultListQuery
+    const rows = [shownRow(resource, row, query.search)]
+    return rowsTable(await makeView(query, new Map(), rows), rows)
+  }
+  return { table, filters, cells }
 }
