@@ -17,9 +17,16 @@ import { referencedResource } from './names.js'
 /** A row as it is shown: long texts are excerpts, so that a page of them stays small. */
 export type ShownRow = Readonly<Record<string, Value | Excerpt>>
 
+const searchedTexts = (resource: Resource, row: RowValues): (string | null)[] =>
+  searchedFields(resource).map(({ name }) => row[name] as string | null)
+
+/** Whether a search finds a row. */
+export const hasMatch = (resource: Resource, row: RowValues, q: string): boolean =>
+  matchesIn(searchedTexts(resource, row), q).some((ranges) => ranges.length > 0)
+
 export const shownRow = (resource: Resource, row: RowValues, q: string): ShownRow => {
   const searched = searchedFields(resource).map(({ name }) => name)
-  const texts = searched.map((name) => row[name] as string | null)
+  const texts = searchedTexts(resource, row)
   const ranges = matchesIn(texts, q)
   const excerpts = texts.map((text, n) => (text === null ? null : makeExcerpt(text, ranges[n] ?? [])))
   const json = resource.fields.filter((field) => isJson(field) && (row[field.name] ?? null) !== null)
