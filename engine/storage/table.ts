@@ -267,8 +267,9 @@ export const resourceTable = (
     async summary(query, caller) {
       const selection = { where: query.where, search: query.search, order: defaultListQuery.order }
       const { limit, maxRows } = query
+      const bounds = query.by.flatMap((group) => group.bounds?.map((value) => bound(group.field, value)) ?? [])
       // No id of a row and no query of a list can make the same key.
-      const key = `${shape}${path}&${limit}&${maxRows ?? ''}&${summaryKey(query)}&${selectionKey(selection)}`
+      const key = `${shape}${path}&${limit}&${maxRows ?? ''}&${summaryKey(query)}${jsonList(bounds)}&${selectionKey(selection)}`
       const entry = await cached('summary', key)
       if (entry) return shown(entry)
       const plan = planOf(selection)
@@ -277,7 +278,8 @@ export const resourceTable = (
       if (strategy === 'nothing') return shown(versioned(await version(), body([])))
       const read = async () => {
         const driver = await chooseDriver(plan)
-        const values = { ...boundValues(plan), limit, rows: maxRows }
+        const numbered = Object.fromEntries(bounds.map((value, n) => [`bound${n}`, value]))
+        const values = { ...boundValues(plan), ...numbered, limit, rows: maxRows }
         const statement = statements.summary(plan, driver, query)
         // The groups decide how long it takes, too.
         const timing = { ...purpose(plan, driver, caller), values: key, isHeavy: true }
