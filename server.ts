@@ -49,7 +49,7 @@ const startMetrics = async (
   const { registerMetrics, replyToSupervisor } = await import('./engine/http/metrics.js')
   if (cluster.isWorker) replyToSupervisor()
   const database = DATABASE_URL.startsWith('sqlite:') ? 'sqlite' : 'postgres'
-  // The build's folder is named after the digest of its sources.
+  // The folder of a build has its number: build-12.
   const build = { version: product.version, build: basename(import.meta.dirname), node: process.version, database }
   const path = sqlitePath(DATABASE_URL)
   const folder = path === undefined || path === ':memory:' ? undefined : dirname(path)

@@ -9,6 +9,7 @@ import { endProgressLine } from '../engine/process/progress.js'
 import { SettingsError } from '../engine/process/settings.js'
 import { StorageError } from '../engine/storage/storage.js'
 import { isInterrupted } from './cleanup.js'
+import './closedOutput.js'
 import { stopWithShell } from './stopWithShell.js'
 
 export interface Option<T> {

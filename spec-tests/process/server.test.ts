@@ -41,6 +41,15 @@ test('the first start creates the database with demo data; a second start keeps 
   assert.is(await second.end('SIGINT'), 0)
 })
 
+test('demo data in a database that exists is reported as loaded into empty tables', async () => {
+  const DATABASE_URL = (await sharedDatabase()).url
+  assert.is(await (await startProcess({ DATABASE_URL, DEMO_DATA: 'false' })).end('SIGTERM'), 0)
+  const filled = await startProcess({ DATABASE_URL })
+  const named = publicDatabaseUrl(DATABASE_URL)
+  assert.is(filled.messages()[0], `Opened the database ${named} and loaded the demo data into its empty tables.`)
+  assert.is(await filled.end('SIGTERM'), 0)
+})
+
 for (const [environment, message] of [
   [{ PORT: 'x', LOG_LEVEL: 'loud' }, /^PORT is "x", but .*\nLOG_LEVEL is "loud", but .*\n$/],
   [{ DATABASE_URL: 'sqlite::memory:', HOST: '192.0.2.1' }, /^HOST is not an address of this machine.*\n$/],
