@@ -130,7 +130,7 @@ export default defineCommand(command, async (_, argument) => {
     'resources/tasks.ts': resourceText,
     'seeds/tasks.json': seedsText,
     'README.md': readmeText(name),
-    '.gitignore': 'node_modules/\ndata/\n',
+    '.gitignore': 'node_modules/\ndata/\nkeys.json\n',
   }
   const existing = Object.keys(files).find((file) => existsSync(join(folder, file)))
   if (existing !== undefined) throw new CommandError(`${argument} has a file ${existing}; nothing was written.`)
