@@ -10,6 +10,7 @@ import { SettingsError } from '../engine/process/settings.js'
 import { StorageError } from '../engine/storage/storage.js'
 import { isInterrupted } from './cleanup.js'
 import './closedOutput.js'
+import { describeFailure } from './failures.js'
 import { stopWithShell } from './stopWithShell.js'
 
 export interface Option<T> {
@@ -256,7 +257,7 @@ export const runCommand = async ({ run }: Pick<Command, 'run'>, args = process.a
   } catch (error) {
     endProgressLine()
     if (isInterrupted()) return
-    console.error(isExpected(error) ? error.message : error)
+    console.error(isExpected(error) ? error.message : (describeFailure(error) ?? error))
     process.exit(error instanceof UsageError ? 2 : 1)
   }
 }
