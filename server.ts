@@ -19,7 +19,7 @@ import {
   settingWarnings,
 } from './engine/process/settings.js'
 import { reportIndexing, reportOpened, reportUnfilled } from './engine/process/startReports.js'
-import { onStopSignal } from './engine/process/stopSignals.js'
+import { endDuringStart, onStopSignal } from './engine/process/stopSignals.js'
 import { supervise } from './engine/process/supervise.js'
 import { loadProduct } from './engine/product.js'
 import { emptyResources, type Storage } from './engine/storage/storage.js'
@@ -121,6 +121,7 @@ const serveInWorkers = async (project: Project): Promise<Started> => {
 }
 
 const start = async (): Promise<void> => {
+  endDuringStart()
   // First, because a misspelt setting may be why another one is invalid.
   if (cluster.isPrimary) for (const warning of settingWarnings(process.env)) notices.warn(warning)
   const folder = process.cwd()
