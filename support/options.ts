@@ -91,7 +91,7 @@ type Options = Readonly<Record<string, Option<unknown>>>
 type Values<O extends Options> = { readonly [Name in keyof O]: O[Name] extends Option<infer T> ? T : never }
 
 export interface Definition<O extends Options> {
-  /** `seed`, which `npm run seed` and `npx resource-registry seed` run. */
+  /** `seed`, which `npm run seed` and `npx resource-registry-engine seed` run. */
   readonly name: string
   readonly about: string
   /** The first argument that is not an option. */

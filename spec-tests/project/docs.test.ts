@@ -56,7 +56,24 @@ for (const path of documents) {
   })
 }
 
+const packageName = 'resource-registry-engine'
+
 for (const path of current) {
+  test(`${path}: npx runs what is installed: the package under its own name, or TypeScript`, () => {
+    // npx downloads and runs any other name from the registry, whoever has registered it.
+    for (const name of allOf(read(path), /\bnpx ([^\s`]+)/g))
+      assert.ok([packageName, 'tsc'].includes(name), `${path} has npx ${name}`)
+  })
+
+  test(`${path}: commands are in blocks that say so, and init follows the installation`, () => {
+    for (const [, language = '', block = ''] of read(path).matchAll(/^```(\w*)\n(.*?)^```$/gms)) {
+      // Only such blocks are run by tests.
+      if (language === '') assert.not.match(block, /^(?:npm|npx|node|curl) /m, path)
+      if (block.includes(`npx ${packageName} init`))
+        assert.match(block, /^npm install \S+resource-registry-engine-\S+\.tgz.*^npx /ms, path)
+    }
+  })
+
   test(`${path}: every source file exists`, () => {
     for (const file of filesIn(read(path))) assert.ok(existsSync(join(root, file)), `${path} names ${file}`)
   })
@@ -72,6 +89,21 @@ for (const path of current) {
     }
   })
 }
+
+test('the package provides a command of its own name', () => {
+  const { name, bin } = JSON.parse(read('package.json')) as { name: string; bin: Record<string, string> }
+  assert.is(name, packageName)
+  assert.is(bin[name], bin['resource-registry'])
+})
+
+test('messages name the package, not another name that npx would download', () => {
+  const folders = ['engine', 'cli', 'support']
+  const sources = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  )
+  for (const file of sources.filter((name) => name.endsWith('.ts')))
+    for (const name of allOf(read(file), /\bnpx ([\w-]+)/g)) assert.is(name, packageName, file)
+})
 
 test('every setting is documented', () => {
   const text = current.map(read).join('\n')

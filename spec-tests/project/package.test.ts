@@ -1,7 +1,7 @@
 /** The package that `npm pack` makes, in a project of its own: what it contains, and that everything works in it. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -89,9 +89,16 @@ test('it imports only what it depends on', () => {
   }
 })
 
-test('init makes a project, once', async () => {
-  const made = await run(folder, 'init', 'shop')
-  assert.is(made.status, 0, made.stderr)
+test('init makes a project, once, by the command of the README', async () => {
+  // As an installation links it.
+  const { bin } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { bin: Record<string, string> }
+  mkdirSync(join(modules, '.bin'), { recursive: true })
+  for (const [name, file] of Object.entries(bin)) symlinkSync(join(installed, file), join(modules, '.bin', name))
+  chmodSync(main, 0o755)
+  const [line = ''] = /^npx .* init shop$/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
+  const [program = '', ...args] = line.split(' ')
+  const env = { ...process.env, npm_config_offline: 'true', npm_config_cache: join(path, 'cache') }
+  execFileSync(program, args, { cwd: folder, env, stdio: 'ignore' })
   assert.ok(readFileSync(join(project, 'README.md'), 'utf8').trim().split('\n').length <= 12)
   const ignored = readFileSync(join(project, '.gitignore'), 'utf8').split('\n')
   // What the commands of the documentation write: the database, and the digests of keys.
@@ -119,7 +126,7 @@ test('every command has its help, which names the command as it is called', asyn
   for (const name of Object.keys(commands)) assert.match(list.stdout, new RegExp(`^ {2}${name} +[A-Z]`, 'm'))
   assert.equal(await run(project, '--version'), { status: 0, stdout: '1.0.0\n', stderr: '' })
   const help = await run(project, 'seed', '--help')
-  assert.match(help.stdout, /^Usage: npx resource-registry seed \[options\]\n/)
+  assert.match(help.stdout, /^Usage: npx resource-registry-engine seed \[options\]\n/)
   const unknown = await run(project, 'strat')
   assert.equal(unknown, { status: 2, stdout: '', stderr: 'There is no command "strat". Did you mean start?\n' })
 })
