@@ -39,7 +39,7 @@ const manifestText = (folder: string): string => {
     version: '1.0.0',
     private: true,
     type: 'module',
-    scripts: { ...Object.fromEntries(names.map((name) => [name, `resource-registry ${name}`])), typecheck: 'tsc' },
+    scripts: { ...Object.fromEntries(names.map((name) => [name, `${engineName} ${name}`])), typecheck: 'tsc' },
     dependencies: { [engineName]: engineDependency(folder, version) },
     devDependencies: { typescript: devDependencies['typescript'] },
     allowScripts,
@@ -94,7 +94,7 @@ const readmeText = (name: string): string => `# ${name}
     npm run new -- books title:text! pages:integer --create
 
 A resource is one file in \`resources/\`, its demo rows are in \`seeds/\`, operations of your own go into \`operations/\`.
-\`npx resource-registry --help\` lists all commands. Set \`API_TOKEN\` to allow writes.
+\`npx resource-registry-engine --help\` lists all commands. Set \`API_TOKEN\` to allow writes.
 `
 
 /** The names in a folder; none if it does not exist. */
@@ -130,7 +130,7 @@ export default defineCommand(command, async (_, argument) => {
     'resources/tasks.ts': resourceText,
     'seeds/tasks.json': seedsText,
     'README.md': readmeText(name),
-    '.gitignore': 'node_modules/\ndata/\n',
+    '.gitignore': 'node_modules/\ndata/\nkeys.json\n',
   }
   const existing = Object.keys(files).find((file) => existsSync(join(folder, file)))
   if (existing !== undefined) throw new CommandError(`${argument} has a file ${existing}; nothing was written.`)

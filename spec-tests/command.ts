@@ -33,7 +33,7 @@ const slow = new Set([
     'seed',
     'service',
   ],
-  ...['fuzz', 'import.command', 'introspect'],
+  ...['failures', 'fuzz', 'import.command', 'introspect'],
   ...['callers.kinds', 'credentials', 'freshness', 'introspect.keys', 'introspect.samples', 'keys', 'kinds', 'large'],
   ...[
     'postgres.citus.compared',

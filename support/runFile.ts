@@ -1,6 +1,7 @@
 /** Runs the test file that its arguments name, a folder and a path in it, and sends the counts to the parent process. */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import './closedOutput.js'
 import type { Counts } from './runTests.js'
 
 type Suite = () => Promise<[errors: true | string, passed: number, skipped: number, total: number]>

@@ -200,7 +200,8 @@ export const maxIssues = 100
 export const bodyInvalid = (issues: readonly Issue[], total?: number): HttpError => {
   const first = issues[0]?.msg ?? 'The body is invalid.'
   const count = total ?? issues.length
-  const message = count > 1 ? `${first} ${count} errors; see error.details.issues.` : first
+  const end = /[.!?]$/.test(first) ? '' : '.'
+  const message = count > 1 ? `${first}${end} ${count} errors; see error.details.issues.` : first
   const details = { issues: issues.slice(0, maxIssues), ...(total !== undefined && { total }) }
   return httpError(422, 'validation_error', message, {}, details)
 }

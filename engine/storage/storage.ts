@@ -185,6 +185,9 @@ export class Unavailable extends Error {
   override readonly name = 'Unavailable'
 }
 
+/** Another session or program holds a lock that the request has waited for. The message is for the log. */
+export class Locked extends Unavailable {}
+
 /** A table was changed while the service ran, and no longer fits its descriptor. The storage has reported it. */
 export class TableChanged extends Unavailable {}
 

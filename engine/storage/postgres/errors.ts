@@ -1,9 +1,9 @@
 /** Classifies errors of the server and the driver: whether to retry, whether the outcome is known, and the error of the request. */
 import { type ClientBase, DatabaseError } from 'pg'
-import { OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../storage.js'
+import { Locked, OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../storage.js'
 
 /** SQLSTATEs of a server that is unreachable, full, stopping, read-only or too slow. */
-const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01|55P03)$/
+const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01)$/
 
 /** A serialization failure, a deadlock, or a session that the server has ended: it has rolled the statement back. */
 const rolledBack = /^(?:40001|40P01|57P01|57P05)$/
@@ -101,6 +101,7 @@ export const storageError = (error: unknown): unknown => {
   if (error instanceof OutcomeUnknown || error instanceof Unavailable || error instanceof WritesForbidden) return error
   if (isMismatch(error)) return new TableChanged((error as Error).message, { cause: error })
   if (isTimeout(error)) return new TimedOut((error as Error).message)
+  if (errorCode(error) === '55P03') return new Locked((error as Error).message, { cause: error })
   if (hadNoEffect(error)) return new Dropped(describeError(error as Error), { cause: error })
   const isTransient = isLost(error) || transient.test(errorCode(error))
   return isTransient ? new Unavailable(describeError(error as Error), { cause: error }) : error
