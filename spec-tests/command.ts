@@ -35,6 +35,7 @@ const slow = new Set([
   ],
   ...['fuzz', 'import.command', 'introspect'],
   ...['callers.kinds', 'credentials', 'freshness', 'introspect.keys', 'introspect.samples', 'keys', 'kinds', 'large'],
+  ...['ownTests'],
   ...['signIn', 'sqlite.deadline', 'updateEach'],
   ...['memory', 'metrics', 'new', 'overload', 'package', 'probes', 'progress', 'resourceCommands', 'server', 'sockets'],
   ...['sparseIds', 'sqlite.backup', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping'],
@@ -56,6 +57,7 @@ export const testCommand = (name: string) => ({
   options: {
     resource: optionalText('run what is derived from one resource', 'PATH'),
     all: flag('run the slow tests too'),
+    times: flag('list the files by their CPU seconds'),
   },
   example: 'search create',
 })
