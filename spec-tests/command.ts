@@ -35,7 +35,7 @@ const slow = new Set([
   ],
   ...['fuzz', 'import.command', 'introspect'],
   ...['callers.kinds', 'credentials', 'freshness', 'introspect.keys', 'introspect.samples', 'keys', 'kinds', 'large'],
-  ...['ownTests'],
+  ...['ownTests', 'upgrade'],
   ...['signIn', 'sqlite.deadline', 'updateEach'],
   ...['memory', 'metrics', 'new', 'overload', 'package', 'probes', 'progress', 'resourceCommands', 'server', 'sockets'],
   ...['sparseIds', 'sqlite.backup', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping'],
