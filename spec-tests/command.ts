@@ -43,6 +43,7 @@ const slow = new Set([
     'sqlite.deadline',
     'updateEach',
   ],
+  ...['ownTests', 'upgrade'],
   ...['memory', 'metrics', 'new', 'overload', 'package', 'probes', 'progress', 'resourceCommands', 'server', 'sockets'],
   ...['sparseIds', 'sqlite.backup', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping'],
   ...['sqlite.workers', 'torture'],
@@ -63,6 +64,7 @@ export const testCommand = (name: string) => ({
   options: {
     resource: optionalText('run what is derived from one resource', 'PATH'),
     all: flag('run the slow tests too'),
+    times: flag('list the files by their CPU seconds'),
   },
   example: 'search create',
 })
