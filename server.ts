@@ -19,7 +19,7 @@ import {
   settingWarnings,
 } from './engine/process/settings.js'
 import { reportIndexing, reportOpened, reportUnfilled } from './engine/process/startReports.js'
-import { onStopSignal } from './engine/process/stopSignals.js'
+import { endDuringStart, onStopSignal } from './engine/process/stopSignals.js'
 import { supervise } from './engine/process/supervise.js'
 import { loadProduct } from './engine/product.js'
 import { emptyResources, type Storage } from './engine/storage/storage.js'
@@ -49,7 +49,7 @@ const startMetrics = async (
   const { registerMetrics, replyToSupervisor } = await import('./engine/http/metrics.js')
   if (cluster.isWorker) replyToSupervisor()
   const database = DATABASE_URL.startsWith('sqlite:') ? 'sqlite' : 'postgres'
-  // The build's folder is named after the digest of its sources.
+  // The folder of a build has its number: build-12.
   const build = { version: product.version, build: basename(import.meta.dirname), node: process.version, database }
   const path = sqlitePath(DATABASE_URL)
   const folder = path === undefined || path === ':memory:' ? undefined : dirname(path)
@@ -121,6 +121,7 @@ const serveInWorkers = async (project: Project): Promise<Started> => {
 }
 
 const start = async (): Promise<void> => {
+  endDuringStart()
   // First, because a misspelt setting may be why another one is invalid.
   if (cluster.isPrimary) for (const warning of settingWarnings(process.env)) notices.warn(warning)
   const folder = process.cwd()

@@ -19,7 +19,8 @@ const sourceFile = (url: string): string => {
   if (source === undefined || source === ':memory:') {
     throw new CommandError('DATABASE_URL is not an SQLite file; for PostgreSQL use pg_dump or pg_basebackup.')
   }
-  if (!existsSync(source)) throw new CommandError(`DATABASE_URL is ${url}, but there is no such file.`)
+  if (!statSync(source, { throwIfNoEntry: false })?.isFile())
+    throw new CommandError(`DATABASE_URL is ${url}, but there is no such file.`)
   return source
 }
 

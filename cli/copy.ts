@@ -10,6 +10,7 @@ import { copiedKeys } from '../engine/storage/keys.js'
 import { openStorage, storageTables } from '../engine/storage/open.js'
 import { type Batch, type CopiedTable, hasRows, type Storage, type StoredRow } from '../engine/storage/storage.js'
 import { readBatches } from '../support/bulkRows.js'
+import { describeFailure } from '../support/failures.js'
 import { CommandError, defineCommand, text, UsageError } from '../support/options.js'
 import { openOptions } from './openOptions.js'
 import { projectRegistry } from './project.js'
@@ -193,7 +194,8 @@ export default defineCommand(command, async ({ from: source, to: target }) => {
     const to = await openStorage(registry, target, options)
     await copy(registry, from, to)
       .catch((error: Error) => {
-        throw error instanceof CommandError ? error : new CommandError(`The copy failed: ${error.message}`)
+        if (error instanceof CommandError) throw error
+        throw new CommandError(`The copy failed. ${describeFailure(error) ?? error.message}`)
       })
       .finally(() => to.close())
   } finally {

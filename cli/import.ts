@@ -1,6 +1,5 @@
 /** Stores the rows of a file in the database of DATABASE_URL, all or none: `npm run import -- books books.csv`. */
-import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { createWriteStream, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { HttpError, type Issue } from '../engine/contract/errors.js'
@@ -22,7 +21,9 @@ import { digestSet } from '../engine/process/digestSet.js'
 import { endProgressLine, progressBar } from '../engine/process/progress.js'
 import type { ImportedRow } from '../engine/storage/import.js'
 import { openStorage } from '../engine/storage/open.js'
-import type { Storage } from '../engine/storage/storage.js'
+import { OutcomeUnknown, type Storage } from '../engine/storage/storage.js'
+import { temporaryFolder } from '../support/cleanup.js'
+import { describeFailure } from '../support/failures.js'
 import { CommandError, defineCommand, flag, optionalText, UsageError } from '../support/options.js'
 import { countRows, readPieces } from './import/pieces.js'
 import { openOptions, requireFile } from './openOptions.js'
@@ -159,8 +160,8 @@ const importer = (registry: Registry, resource: Resource, storage: Storage, { fi
 }
 
 /** Standard input as a file: it is read twice. */
-const spool = async (folder: string): Promise<string> => {
-  const file = join(folder, 'rows')
+const spool = async (): Promise<string> => {
+  const file = join(temporaryFolder('import').path, 'rows')
   await pipeline(process.stdin, createWriteStream(file))
   return file
 }
@@ -181,11 +182,10 @@ export default defineCommand(
           : `--match is "${match}", but it must be ${expected.join(' or ')}.`,
       )
     requireFile(settings.DATABASE_URL)
-    const folder = mkdtempSync(join(tmpdir(), 'import-'))
+    const file = path ?? (await spool())
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new CommandError(`There is no file ${file}.`)
     const storage = await openStorage(registry, settings.DATABASE_URL, openOptions(settings, 2, 600_000))
     try {
-      const file = path ?? (await spool(folder))
-      if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new CommandError(`There is no file ${file}.`)
       const ignored = new Set(ignore === undefined ? [] : ignore.split(',').map((name) => name.trim()))
       const { check, store } = importer(registry, resource, storage, { file, type, match, ignored })
       const { insert, update, keep } = await check(progressBar('Checking', await countRows(file, type), 'rows'))
@@ -194,12 +194,13 @@ export default defineCommand(
       if (!isDryRun) await store(progressBar('Storing', insert + update + keep, 'rows'))
       console.log(isDryRun ? `Nothing was stored. It would be: ${done}.` : `Stored ${resource.path}: ${done}.`)
     } catch (error) {
+      const failure = error instanceof OutcomeUnknown ? undefined : describeFailure(error)
+      if (failure !== undefined) throw new CommandError(`Nothing was stored. ${failure}`)
       if (!(error instanceof HttpError)) throw error
       const { issues = [] } = (error.body as { error: { details?: { issues?: Issue[] } } }).error.details ?? {}
       throw new CommandError(`Nothing was stored. ${issues.map((issue) => describeIssue(issue).trim()).join('\n')}`)
     } finally {
       await storage.close()
-      rmSync(folder, { recursive: true, force: true })
     }
   },
 )

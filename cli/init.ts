@@ -39,7 +39,7 @@ const manifestText = (folder: string): string => {
     version: '1.0.0',
     private: true,
     type: 'module',
-    scripts: { ...Object.fromEntries(names.map((name) => [name, `resource-registry ${name}`])), typecheck: 'tsc' },
+    scripts: { ...Object.fromEntries(names.map((name) => [name, `${engineName} ${name}`])), typecheck: 'tsc' },
     dependencies: { [engineName]: engineDependency(folder, version) },
     devDependencies: { typescript: devDependencies['typescript'] },
     allowScripts,
@@ -73,6 +73,25 @@ const seedsText = `[
 ]
 `
 
+const testText = `import { assert, startTestService, test } from 'resource-registry-engine/testing'
+
+const service = await startTestService()
+
+test('a new task is not done', async () => {
+  const request = new Request('http://localhost/api/v1/tasks', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ title: 'Try it' }),
+  })
+  const response = await service.as('API_TOKEN').fetch(request)
+  assert.is(response.status, 201)
+  const { done } = (await response.json()) as { done: boolean }
+  assert.is(done, false)
+})
+
+test.run()
+`
+
 const productText = (name: string): string => `import type { Middleware, Product } from 'resource-registry-engine'
 
 export const product: Product = {
@@ -89,12 +108,12 @@ const readmeText = (name: string): string => `# ${name}
 
     npm install
     npm start             # the API, its documentation and a data explorer at http://127.0.0.1:3000
-    npm test              # the tests that follow from the resources
+    npm test              # the tests that follow from the resources, and those in tests/
     npm run dev           # restarts when a file changes
     npm run new -- books title:text! pages:integer --create
 
-A resource is one file in \`resources/\`, its demo rows are in \`seeds/\`, operations of your own go into \`operations/\`.
-\`npx resource-registry --help\` lists all commands. Set \`API_TOKEN\` to allow writes.
+A resource is one file in \`resources/\`, its demo rows are in \`seeds/\`, operations of your own go into \`operations/\`, tests into \`tests/\`.
+\`npx resource-registry-engine --help\` lists all commands. Set \`API_TOKEN\` to allow writes.
 `
 
 /** The names in a folder; none if it does not exist. */
@@ -110,7 +129,7 @@ const readFolder = (folder: string): string[] => {
 
 const tsconfigText = `{
   "extends": "resource-registry-engine/tsconfig.json",
-  "include": ["*.ts", "resources", "operations"]
+  "include": ["*.ts", "resources", "operations", "tests"]
 }
 `
 
@@ -129,8 +148,9 @@ export default defineCommand(command, async (_, argument) => {
     'product.ts': productText(name),
     'resources/tasks.ts': resourceText,
     'seeds/tasks.json': seedsText,
+    'tests/tasks.test.ts': testText,
     'README.md': readmeText(name),
-    '.gitignore': 'node_modules/\ndata/\n',
+    '.gitignore': 'node_modules/\ndata/\nkeys.json\n',
   }
   const existing = Object.keys(files).find((file) => existsSync(join(folder, file)))
   if (existing !== undefined) throw new CommandError(`${argument} has a file ${existing}; nothing was written.`)

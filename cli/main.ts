@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line of the package: `resource-registry COMMAND`. */
+/** The command line of the package: `resource-registry-engine COMMAND`, or `resource-registry COMMAND`. */
 import { nearest } from '../engine/descriptor/nearest.js'
 import { alignedLines, runCommand, UsageError } from '../support/options.js'
 import { commands } from './commands.js'
@@ -8,7 +8,7 @@ import { engineManifest } from './manifest.js'
 const formatCommands = async (): Promise<string> => {
   const loaded = await Promise.all(Object.values(commands).map((load) => load()))
   const lines = loaded.map(({ default: { definition } }) => [definition.name, definition.about] as const)
-  return `Usage: npx resource-registry COMMAND\n\n${alignedLines(lines)}\n\nEvery command has its own help: npx resource-registry start --help`
+  return `Usage: npx resource-registry-engine COMMAND\n\n${alignedLines(lines)}\n\nEvery command has its own help: npx resource-registry-engine start --help`
 }
 
 const run = async ([name = '--help', ...args]: readonly string[]): Promise<void> => {

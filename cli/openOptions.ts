@@ -7,7 +7,7 @@ import { CommandError, warnUser } from '../support/options.js'
 export const openOptions = (settings: Settings, size: number, statementMs: number): StorageOptions => ({
   demo: false,
   cacheBytes: 0,
-  readTimeoutMs: statementMs,
+  readTimeoutMs: settings.READ_TIMEOUT_MS,
   pool: {
     size,
     waitMs: settings.POOL_WAIT_MS,

@@ -67,7 +67,7 @@ export default defineCommand(command, async ({ rows, resource: path, demo }) => 
   })
   try {
     if (resource) await addBulkRows(storage, registry, resource, rows, progressBar(resource.table, rows, 'rows'))
-    else if (isFilled) console.log('The database was empty: loaded the demo rows of every resource.')
+    else if (isFilled) console.log('All tables were empty: loaded the demo rows of every resource.')
     else await loadDemoRows(storage, chosen, console.log)
   } finally {
     await storage.close()

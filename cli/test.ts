@@ -1,11 +1,12 @@
-/** Runs the tests that follow from the resources of the project. */
+/** Runs the tests that follow from the resources of the project, and those that it has in `tests/`. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { nearest } from '../engine/descriptor/nearest.js'
 import { loadOperations } from '../engine/descriptor/operationFiles.js'
 import { loadProduct } from '../engine/product.js'
 import { onEnd } from '../support/cleanup.js'
-import { CommandError, defineCommand, optionalText, UsageError } from '../support/options.js'
+import { CommandError, defineCommand, integer, optionalText, UsageError } from '../support/options.js'
+import { ownTests } from '../support/ownTests.js'
 import { runTests } from '../support/runTests.js'
 import { dropDatabases, testPrefix } from '../support/testDatabases.js'
 import { projectFolder, projectRegistry } from './project.js'
@@ -13,20 +14,21 @@ import { projectFolder, projectRegistry } from './project.js'
 const command = {
   name: 'test',
   about:
-    'Runs the tests that follow from the resources: lists, creates, updates, deletes, documents, plans and an oracle.',
+    'Runs the tests that follow from the resources: lists, creates, updates, deletes, documents, plans and an oracle; then tests/*.test.ts.',
   options: {
-    resource: optionalText('only those of one resource', 'PATH'),
+    resource: optionalText('only those that follow from one resource', 'PATH'),
     database: optionalText('a PostgreSQL server to run them on, in new databases', 'URL', 'SQLite files'),
+    timeout: integer('how many seconds one test in tests/ may take', 60, { max: 3_600 }),
   },
   notes:
-    'TEST_DATABASE_URL names the server as well, and is not shown by npm. Ends with the line "N passed, N failed"; exit code: 0 if all passed.',
+    'TEST_DATABASE_URL names the server as well, and is not shown by npm. Ends with the line "N passed, N failed", and ", N skipped" if some were; exit code: 0 if all passed.',
   example: '--resource tasks',
 }
 
 const suffix = '.test.js'
 const folder = join(import.meta.dirname, '..', 'spec-tests', 'derived')
 
-export default defineCommand(command, async ({ resource, database }) => {
+export default defineCommand(command, async ({ resource, database, timeout }) => {
   const registry = await projectRegistry()
   // Errors in files are reported once, not by every test file.
   await loadProduct(projectFolder())
@@ -51,6 +53,7 @@ export default defineCommand(command, async ({ resource, database }) => {
     throw new CommandError(`The tests cannot use the PostgreSQL server: ${error.message || 'it does not answer'}`)
   })
   onEnd((isExiting) => (isExiting ? undefined : removeDatabases()))
-  const names = readdirSync(folder).filter((name) => name.endsWith(suffix))
-  await runTests(folder, names, removeDatabases)
+  const derived = { folder, files: readdirSync(folder).filter((name) => name.endsWith(suffix)) }
+  const groups = resource === undefined ? [derived, ownTests(projectFolder(), timeout)] : [derived]
+  await runTests(groups, { finish: removeDatabases })
 })

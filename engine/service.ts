@@ -7,9 +7,11 @@ import * as nodeStream from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { setTimeout as delay } from 'node:timers/promises'
 import type Koa from 'koa'
+import type { Identity } from './descriptor/access.js'
 import { loadRegistry } from './descriptor/load.js'
 import { didYouMean } from './descriptor/nearest.js'
 import { loadOperations } from './descriptor/operationFiles.js'
+import type { Registry } from './descriptor/registry.js'
 import { listen } from './http/listen.js'
 import { openApp, openCredentials, openDatabase, statementTrace } from './open.js'
 import { sqlitePath } from './process/databaseUrl.js'
@@ -83,17 +85,29 @@ const connect = (): [client: nodeStream.Duplex, server: nodeStream.Duplex] => {
   return [client, server]
 }
 
+/** What tests replace of a project. */
+interface Replacements {
+  readonly registry?: (registry: Registry) => Registry
+  /** Finds the caller with a key by the digest of the key. */
+  readonly findCaller?: (digest: string) => Identity | undefined
+}
+
 /** Opens a project as a service; throws if its files, its settings or its database cannot be used. */
-export const createService = async ({ folder: given, settings: strings = {} }: ServiceOptions): Promise<Service> => {
+export const createService = (options: ServiceOptions): Promise<Service> => openService(options)
+
+export const openService = async (
+  { folder: given, settings: strings = {} }: ServiceOptions,
+  { registry: replace = (registry) => registry, findCaller }: Replacements = {},
+): Promise<Service> => {
   // Node names the files of a folder behind a link by their real paths.
   const folder = existsSync(given) ? realpathSync(given) : resolve(given)
   const file = await loadProduct(folder)
   const settings = readServiceSettings(folder, strings, file.product.database)
   const logger = createLogger(settings.LOG_LEVEL)
   const warn = (message: string) => logger.warn(message)
-  const registry = await loadRegistry(folder, warn)
+  const registry = replace(await loadRegistry(folder, warn))
   const project = { ...file, settings, registry, operations: await loadOperations(folder, registry) }
-  const credentials = openCredentials(settings, warn)
+  const credentials = findCaller ? { keys: { find: findCaller, close() {} } } : openCredentials(settings, warn)
   const storage = await openDatabase(project, { progress: () => {}, warn, trace: statementTrace(logger) })
   let closing: Promise<void> | undefined
   const parts = { storage, credentials, logger, isStopping: () => closing !== undefined }

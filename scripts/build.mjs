@@ -133,6 +133,7 @@ const compile = (compiler, state) => {
 const entries = (number) => ({
   'server.js': `process.argv.splice(2, 0, 'start')\nawait import('./build-${number}/cli/main.js')\n`,
   'package/engine/index.js': `export * from '../../build-${number}/engine/index.js'\n`,
+  'package/support/testing.js': `export * from '../../build-${number}/support/testing.js'\n`,
 })
 
 /** Makes the entries lead to the last build, and removes the oldest ones and the remains of interrupted ones. */

@@ -32,6 +32,6 @@ const follow = (file) => {
   for (const [, name] of readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)\.js'/g))
     follow(resolve(dirname(file), `${name}.d.ts`))
 }
-follow(join(folder, 'engine', 'index.d.ts'))
+for (const name of ['engine/index', 'support/testing']) follow(join(folder, `${name}.d.ts`))
 const declarations = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.d.ts'))
 for (const name of declarations) if (!reached.has(join(folder, name))) rmSync(join(folder, name))

@@ -33,9 +33,17 @@ const slow = new Set([
     'seed',
     'service',
   ],
-  ...['fuzz', 'import.command', 'introspect'],
+  ...['failures', 'fuzz', 'import.command', 'introspect'],
   ...['callers.kinds', 'credentials', 'freshness', 'introspect.keys', 'introspect.samples', 'keys', 'kinds', 'large'],
-  ...['signIn', 'sqlite.deadline', 'updateEach'],
+  ...[
+    'postgres.citus.compared',
+    'postgres.citus.workers',
+    'postgres.spread',
+    'signIn',
+    'sqlite.deadline',
+    'updateEach',
+  ],
+  ...['ownTests', 'upgrade'],
   ...['memory', 'metrics', 'new', 'overload', 'package', 'probes', 'progress', 'resourceCommands', 'server', 'sockets'],
   ...['sparseIds', 'sqlite.backup', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping'],
   ...['sqlite.workers', 'torture'],
@@ -56,6 +64,7 @@ export const testCommand = (name: string) => ({
   options: {
     resource: optionalText('run what is derived from one resource', 'PATH'),
     all: flag('run the slow tests too'),
+    times: flag('list the files by their CPU seconds'),
   },
   example: 'search create',
 })
@@ -69,7 +78,7 @@ const sourceOf = (file: string): string => readFileSync(join(import.meta.dirname
 
 /** Whether a test file uses the database of the run; the others pass or fail alike on every database. */
 const usesDatabase = (file: string): boolean =>
-  /\/support\/(?:database|service)\.js'|\bstartOffice\b/.test(sourceOf(file)) &&
+  /\/support\/(?:citus|database|service)\.js'|\bstartOffice\b/.test(sourceOf(file)) &&
   !independent.has(nameOf(file)) &&
   !nameOf(file).endsWith('.browser')
 

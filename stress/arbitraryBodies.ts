@@ -10,9 +10,9 @@ import {
   updatableFields,
   writableFields,
 } from '../engine/descriptor/registry.js'
+import { brokenRule } from '../support/oracle.js'
 import { wrongLiterals } from '../support/samples.js'
 import { text } from './arbitraryText.js'
-import { brokenRule } from './oracle.js'
 
 /** The members of a JSON object in order; a name may occur twice. */
 export type Members = readonly (readonly [name: string, literal: string])[]

@@ -5,8 +5,8 @@ import { possibleConditions, possibleOrders } from '../engine/descriptor/listQue
 import { operatorOf } from '../engine/descriptor/operators.js'
 import type { Resource, RowValues } from '../engine/descriptor/registry.js'
 import { aggregatedFields, aggregates, possibleGroups } from '../engine/descriptor/summary.js'
+import { type Parameter, searchedText } from '../support/oracle.js'
 import { anyEscaped, escaped, text } from './arbitraryText.js'
-import { type Parameter, searchedText } from './oracle.js'
 
 /** The accepted spellings of an integer. */
 const spellings = (digits: string, sign: string): string[] => [

@@ -1,9 +1,9 @@
 /** Checks the API after a crash: every row is as it was acknowledged, or as a write without a response would have left it. */
 import type { Resource, RowValues } from '../engine/descriptor/registry.js'
 import { fold } from '../engine/storage/caseFold.js'
+import { searchedText } from '../support/oracle.js'
 import { RawConnection } from '../support/rawHttp.js'
 import { type KnownRow, type Ledger, rowContent } from './ledger.js'
-import { searchedText } from './oracle.js'
 import { allRows, creatable, read, rowPath } from './service.js'
 
 /** A longer query might not fit into the request head. */

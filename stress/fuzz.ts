@@ -2,8 +2,8 @@
 
 import { progressBar } from '../engine/process/progress.js'
 import { CommandError, defineCommand, integer, runCommand } from '../support/options.js'
+import { seedOption } from '../support/random.js'
 import { openDatabases, postgresOption } from './databases.js'
-import { seedOption } from './random.js'
 
 const command = {
   name: 'fuzz',

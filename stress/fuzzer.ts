@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { basePath } from '../engine/contract/service.js'
 import type { Resource } from '../engine/descriptor/registry.js'
 import { conformance } from '../support/conformance.js'
+import { Oracle, type Parameter } from '../support/oracle.js'
 import { startProcess } from '../support/process.js'
 import { RawConnection } from '../support/rawHttp.js'
 import { itemId, listParameters, summaryParameters } from './arbitraryQueries.js'
 import { deleteCase, writeCase } from './arbitraryWrites.js'
-import { Oracle, type Parameter } from './oracle.js'
 import {
   checkExports,
   checkGet,

@@ -6,9 +6,9 @@ import {
   updatableFields,
   writableFields,
 } from '../engine/descriptor/registry.js'
+import type { Random } from '../support/random.js'
 import type { RawResponse } from '../support/rawHttp.js'
 import { sampleBody } from '../support/samples.js'
-import type { Random } from './random.js'
 import { creatable, registry, successes } from './service.js'
 
 /** A row as its clients know it. */

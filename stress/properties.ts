@@ -2,10 +2,10 @@
 import { deepStrictEqual, equal, ok } from 'node:assert/strict'
 import { type Resource, type RowValues, updatableFields, type Value } from '../engine/descriptor/registry.js'
 import type { ReceivedResponse } from '../support/conformance.js'
+import type { Parameter } from '../support/oracle.js'
+import { expectedRow, type Oracle, rowMismatch } from '../support/oracle.js'
 import { type Header, type RawConnection, type RawResponse, requestBytes } from '../support/rawHttp.js'
 import type { WriteCase } from './arbitraryWrites.js'
-import type { Parameter } from './oracle.js'
-import { expectedRow, type Oracle, rowMismatch } from './oracle.js'
 import { registry, rowPath, successes, writeHeaders } from './service.js'
 
 export interface FuzzContext {

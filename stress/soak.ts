@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { filterFields, type Resource } from '../engine/descriptor/registry.js'
 import { progressBar } from '../engine/process/progress.js'
 import { defineCommand, integer, runCommand } from '../support/options.js'
-import { type Random, seededRandom, seedOption } from './random.js'
+import { type Random, seededRandom, seedOption } from '../support/random.js'
 
 const command = {
   name: 'soak',

@@ -2,9 +2,9 @@
 
 import { progressBar } from '../engine/process/progress.js'
 import { defineCommand, integer, runCommand } from '../support/options.js'
+import { seedOption } from '../support/random.js'
 import { median } from '../support/statistics.js'
 import { openDatabases, postgresOption } from './databases.js'
-import { seedOption } from './random.js'
 
 const command = {
   name: 'torture',

@@ -1,8 +1,8 @@
 /** Concurrent clients that create, update and delete rows, and record every response in the ledger. */
 import { setTimeout } from 'node:timers/promises'
+import type { Random } from '../support/random.js'
 import { type Header, RawConnection, requestBytes } from '../support/rawHttp.js'
 import { type Ledger, type Write, WrongResponse } from './ledger.js'
-import type { Random } from './random.js'
 import { rowPath, writeHeaders } from './service.js'
 
 /** The share of requests that repeat an earlier write with its key. */

@@ -11,6 +11,7 @@ import {
 import { sampleValue } from '../engine/descriptor/samples.js'
 import { ruleNames } from '../engine/descriptor/valueRules.js'
 import type { Batch, CopiedTable, Storage, StoredRow } from '../engine/storage/storage.js'
+import { describeFailure } from './failures.js'
 import { CommandError } from './options.js'
 
 const batchSize = 5_000
@@ -118,7 +119,7 @@ export const addBulkRows = async (
       ...Object.fromEntries([...references].map(([name, ids]) => [name, ids[done + n] ?? null])),
     })
     await storage.fill([{ resource, rows: Array.from({ length: count }, rowAt) }]).catch((error: Error) => {
-      throw new CommandError(`The rows could not be stored: ${error.message}`)
+      throw new CommandError(`The rows could not be stored. ${describeFailure(error) ?? error.message}`)
     })
     report(done + count)
   }

@@ -61,8 +61,8 @@ export interface TemporaryFolder {
 }
 
 /** Creates a folder that is removed when the process ends. */
-export const temporaryFolder = (name: string): TemporaryFolder => {
-  const path = mkdtempSync(join(tmpdir(), `${name}-`))
+export const temporaryFolder = (name: string, parent = tmpdir()): TemporaryFolder => {
+  const path = mkdtempSync(join(parent, `${name}-`))
   // A process that is being killed may still write a file, so removing is retried.
   const remove = (): void => rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   const keep = onEnd(remove)

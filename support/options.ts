@@ -9,6 +9,8 @@ import { endProgressLine } from '../engine/process/progress.js'
 import { SettingsError } from '../engine/process/settings.js'
 import { StorageError } from '../engine/storage/storage.js'
 import { isInterrupted } from './cleanup.js'
+import './closedOutput.js'
+import { describeFailure } from './failures.js'
 import { stopWithShell } from './stopWithShell.js'
 
 export interface Option<T> {
@@ -89,7 +91,7 @@ type Options = Readonly<Record<string, Option<unknown>>>
 type Values<O extends Options> = { readonly [Name in keyof O]: O[Name] extends Option<infer T> ? T : never }
 
 export interface Definition<O extends Options> {
-  /** `seed`, which `npm run seed` and `npx resource-registry seed` run. */
+  /** `seed`, which `npm run seed` and `npx resource-registry-engine seed` run. */
   readonly name: string
   readonly about: string
   /** The first argument that is not an option. */
@@ -255,7 +257,7 @@ export const runCommand = async ({ run }: Pick<Command, 'run'>, args = process.a
   } catch (error) {
     endProgressLine()
     if (isInterrupted()) return
-    console.error(isExpected(error) ? error.message : error)
+    console.error(isExpected(error) ? error.message : (describeFailure(error) ?? error))
     process.exit(error instanceof UsageError ? 2 : 1)
   }
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { spawnChild } from './cleanup.js'
-import { main, root } from './root.js'
+import { main as ownMain, root } from './root.js'
 
 const manifest = readFileSync(join(root, 'package.json'), 'utf8')
 const { scripts } = JSON.parse(manifest) as { scripts: { start: string } }
@@ -19,6 +19,8 @@ interface LaunchOptions {
   readonly shell?: string
   /** The folder of another project. */
   readonly project?: string
+  /** The compiled command line of another version. */
+  readonly main?: string
 }
 
 /** Permissions of files do not apply to root; with this they do. Another user could not read a private folder. */
@@ -26,7 +28,7 @@ export const obeyingPermissions: LaunchOptions =
   process.getuid?.() === 0 ? { shell: 'exec setpriv --bounding-set -dac_override,-dac_read_search "$0" "$@"' } : {}
 
 /** Starts the service without waiting for it. */
-export const launch = (environment: Environment, { shell, project = root }: LaunchOptions = {}) => {
+export const launch = (environment: Environment, { shell, project = root, main = ownMain }: LaunchOptions = {}) => {
   const { PATH, HOME } = process.env
   const service = [process.execPath, ...startFlags, main, 'start']
   const [program = '', ...args] = shell === undefined ? service : ['sh', '-c', shell, ...service]

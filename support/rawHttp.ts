@@ -78,7 +78,7 @@ export const parseResponses = (bytes: Buffer): RawResponse[] => {
   return responses
 }
 
-/** The server closes idle connections after five seconds; a connection is not reused when that may be about to happen. */
+/** A server may close a connection that is idle for longer than this, in milliseconds; then a new one is opened. */
 const maxIdleMs = 4_000
 
 /** Sends one request after another over a connection, and reconnects if the server has closed it. */

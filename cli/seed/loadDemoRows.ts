@@ -1,6 +1,7 @@
 /** Loads the demo rows of some resources into a database that has rows of others. */
 import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { emptyResources, type Storage } from '../../engine/storage/storage.js'
+import { describeFailure } from '../../support/failures.js'
 import { CommandError } from '../../support/options.js'
 import { counted } from '../counted.js'
 
@@ -47,7 +48,7 @@ export const loadDemoRows = async (storage: Storage, resources: Registry, log: (
   const missing = await missingReferences(storage, resources)
   if (missing.length > 0) fail(missing)
   await storage.fill(resources.map((resource) => ({ resource, rows: resource.demo }))).catch((error: Error) => {
-    throw new CommandError(`Nothing was loaded: ${error.message}`)
+    throw new CommandError(`Nothing was loaded. ${describeFailure(error) ?? error.message}`)
   })
   for (const { path, demo } of resources) log(`${path}: loaded ${counted(demo.length, 'demo row')}.`)
 }

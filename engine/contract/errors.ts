@@ -144,7 +144,7 @@ export const preconditionFailed = (etag?: string): HttpError =>
     etag === undefined ? {} : { ETag: etag },
   )
 
-/** Rows that reference the row of a delete, or one that would be deleted with it. */
+/** Rows that reference the row of a delete, or one that would be deleted with it, as far as the caller may read them. */
 export const referenced = (
   singular: string,
   referencing: readonly {
@@ -153,16 +153,17 @@ export const referenced = (
     readonly count: number
     readonly onDelete?: string
   }[],
+  isTooMany = false,
 ): HttpError => {
   const restricting = referencing.filter(({ onDelete = 'restrict' }) => onDelete === 'restrict')
-  const isTooMany = referencing.length > 0 && restricting.length === 0
-  const references = (isTooMany ? referencing : restricting).map(({ resource, field, count }) => ({
+  const isOverLimit = isTooMany && restricting.length === 0
+  const references = (isOverLimit ? referencing : restricting).map(({ resource, field, count }) => ({
     resource,
     field,
     count,
   }))
   const rows = references.map(({ resource, field, count }) => `${count} of ${resource} (${field})`).join(', ')
-  const reason = isTooMany
+  const reason = isOverLimit
     ? `a delete may remove or change at most ${maxOtherRows} other rows, and more reference it`
     : 'other rows reference it'
   const message = `This ${singular.toLowerCase()} cannot be deleted, because ${reason}${rows && `: ${rows}`}. Change or delete these first.`
@@ -199,7 +200,8 @@ export const maxIssues = 100
 export const bodyInvalid = (issues: readonly Issue[], total?: number): HttpError => {
   const first = issues[0]?.msg ?? 'The body is invalid.'
   const count = total ?? issues.length
-  const message = count > 1 ? `${first} ${count} errors; see error.details.issues.` : first
+  const end = /[.!?]$/.test(first) ? '' : '.'
+  const message = count > 1 ? `${first}${end} ${count} errors; see error.details.issues.` : first
   const details = { issues: issues.slice(0, maxIssues), ...(total !== undefined && { total }) }
   return httpError(422, 'validation_error', message, {}, details)
 }

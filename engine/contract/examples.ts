@@ -1,4 +1,5 @@
-/** The examples in the documents: from the demo rows or, without any, from the descriptor. */
+/** The examples in the documents: from the demo rows or, without any that everybody may see, from the descriptor. */
+import { exampleRows } from '../descriptor/access.js'
 import { describeClock } from '../descriptor/clock.js'
 import { isValueOf } from '../descriptor/kinds.js'
 import {
@@ -24,24 +25,28 @@ const presetExample = (field: Field): Value => {
 const fieldExample = (field: Field): Value => {
   if (field.name === 'id') return field.kind === 'integer' ? 1 : sampleValue(field, 1)
   if (field.redacted) return null
-  return field.example ?? presetExample(field) ?? (field.required ? sampleValue(field, 1) : null)
+  // Swagger 2.0 does not take null among the values of an enum.
+  return field.example ?? presetExample(field) ?? (field.required || field.oneOf ? sampleValue(field, 1) : null)
 }
 
-export const rowExample = ({ fields, demo: [first] }: Resource): RowValues =>
-  Object.fromEntries(
-    fields.map((field) => {
+export const rowExample = (resource: Resource): RowValues => {
+  const [first] = exampleRows(resource)
+  return Object.fromEntries(
+    resource.fields.map((field) => {
       const value = first ? (first[field.name] ?? null) : fieldExample(field)
       return [field.name, field.redacted ? null : value]
     }),
   )
+}
 
 /** A value for a unique field that no demo row has: the given one, or one like it. Null if every reference is taken. */
 const freeValue = (registry: Registry, resource: Resource, field: Field, value: Value): Value => {
   const { name, references } = field
-  const taken = new Set(resource.demo.map((row) => row[name]))
+  const taken = new Set(exampleRows(resource).map((row) => row[name]))
   if (value === null || !taken.has(value)) return value
   if (references !== undefined) {
-    const rows = registry.find(({ path }) => path === references)?.demo ?? []
+    const target = registry.find(({ path }) => path === references)
+    const rows = target ? exampleRows(target) : []
     return rows.map((row) => row['id'] ?? null).find((id) => !taken.has(id ?? null)) ?? null
   }
   const nth = (n: number): Value => {
@@ -83,11 +88,11 @@ export const createdExample = (registry: Registry, resource: Resource): RowValue
   })
   const id = idField(resource)
   if (id.kind !== 'integer') return { ...Object.fromEntries(created), id: sent['id'] ?? sampleValue(id, 2) }
-  const last = Math.max(0, ...resource.demo.map((row) => Number(row['id'])))
+  const last = Math.max(0, ...exampleRows(resource).map((row) => Number(row['id'])))
   return { ...Object.fromEntries(created), id: last + 1 }
 }
 
 export const pageExample = (resource: Resource): object => ({
   data: [rowExample(resource)],
-  meta: { total: Math.max(1, resource.demo.length), limit: 1, offset: 0 },
+  meta: { total: Math.max(1, exampleRows(resource).length), limit: 1, offset: 0 },
 })

@@ -101,6 +101,10 @@ const allowedRows = (resource: Resource, rules: readonly AccessRule[], caller: I
 export const isGuarded = ({ access, fields }: Resource): boolean =>
   (access !== undefined && !isPublic({ access })) || fields.some(({ readBy }) => readBy)
 
+/** The demo rows that examples may show: none of a resource with rules about who may see or do what. */
+export const exampleRows = (resource: Resource): Resource['demo'] =>
+  resource.access || isGuarded(resource) ? [] : resource.demo
+
 /** Whether everybody may read the resource. */
 export const isPublic = ({ access }: Pick<Resource, 'access'>): boolean =>
   access === undefined || rulesOf(access.read).includes('public')

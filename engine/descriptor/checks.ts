@@ -8,9 +8,10 @@ import { commonParameters } from './listParameters.js'
 import { isName } from './names.js'
 import { didYouMean } from './nearest.js'
 import { compilePattern, maxPatternLength } from './pattern.js'
-import type { GivenValue } from './registry.js'
+import type { Field, GivenValue } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 import { ruleValue } from './rowRules.js'
+import { sampleValue } from './samples.js'
 import { aggregates } from './summary.js'
 import { findViolation } from './valueRules.js'
 
@@ -51,6 +52,11 @@ export const checkFieldName = (name: string, report: (message: string) => void):
 
 /** Why a field cannot be in a list, after the name of the property. */
 type FieldCheck = (name: string, options: Options<GivenValue>) => string | false | undefined
+
+/** A field whose value a message about several fields would tell. */
+const revealedField: FieldCheck = (name, { redacted, readBy }) =>
+  (redacted || readBy) &&
+  `names "${name}", which ${redacted ? 'is redacted' : 'has readBy'}: errors would reveal its values`
 
 const listedFieldChecks: Readonly<Record<'required' | 'label' | 'update', FieldCheck>> = {
   required: (name) => name === 'id' && 'names "id", which every row has; remove it',
@@ -125,6 +131,15 @@ const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): v
     const violation =
       value === undefined || typeof value === 'function' ? undefined : findViolation({ ...options, kind }, value)
     if (violation) report(`${option} ${violation.describe(options)}`, option)
+  }
+}
+
+/** A required field of which no example can be made up; demo rows are no examples where access or readBy says who may see them. */
+const checkExample = (field: Field, report: Report): void => {
+  try {
+    if (field.example === undefined && field.default === undefined) sampleValue(field, 1)
+  } catch (error) {
+    if (error instanceof TypeError) report('needs an example, because no sample fits its rules', 'pattern')
   }
 }
 
@@ -292,8 +307,10 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
         report('unique is an empty list; write true if it is unique in the whole table', 'unique')
       checkList('unique', unique, report, (other, others) => {
         if (other === name) return 'names the field itself; name other fields, or write true'
-        return others.redacted && `names the redacted field "${other}", and would reveal its values`
+        return revealedField(other, others)
       })
+      if (options.readBy)
+        report('a field with readBy cannot be unique together with others: errors would reveal its values', 'unique')
     }
     if (existing) checkColumn(name, options, report)
     else if (options.column !== undefined)
@@ -322,6 +339,8 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
         if (options[option] === undefined)
           report(`${option} is missing; a decimal needs it: decimal({ digits: 12, places: 2 })`)
     checkRules(kind, options, report)
+    if (isRequired && (descriptor.access || names.some((other) => optionsFor(other).readBy)))
+      checkExample({ ...options, name, kind } as Field, report)
     checkTones(kind, options, report)
     checkNext(options, isUpdated(name), report)
     if (onUpdate && !managed) report('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
@@ -352,12 +371,7 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
   for (const [index, rule] of (descriptor.rules ?? []).entries()) {
     const reportRule = reportAt(report, `rule ${index + 1}`, 'rules', index)
     if (rule.fields.length === 0) reportRule('fields is an empty list; name the fields that it compares', 'fields')
-    checkList(
-      'fields',
-      rule.fields,
-      reportRule,
-      (name, { redacted }) => redacted && `names "${name}", which is redacted`,
-    )
+    checkList('fields', rule.fields, reportRule, revealedField)
     if (rule.fields.length > 0 && rule.fields.every((name) => names.includes(name))) tryRule(rule, fields, reportRule)
   }
   for (const [name, spec] of Object.entries(fields)) {

@@ -1,4 +1,5 @@
 /** The description of a summary: which rows, grouped by what, and what is computed of each group. */
+import type { ParameterValue } from './kinds.js'
 import type { Selection } from './listQuery.js'
 import type { Field, Resource } from './registry.js'
 
@@ -10,12 +11,14 @@ export type Aggregate = (typeof aggregates)[number]
 export const dateParts = { year: 4, month: 7, day: 10 } as const
 export type DatePart = keyof typeof dateParts
 
-/** What rows are grouped by: the value of a field, or a part of its date. */
+/** What rows are grouped by: the value of a field, a part of its date, or how many bounds are not above it. */
 export interface Group {
   /** As a parameter names it: `status`, `from_date.month`. */
   readonly name: string
   readonly field: string
   readonly part?: DatePart
+  /** Ascending; of one group of a query at most. */
+  readonly bounds?: readonly ParameterValue[]
 }
 
 export interface SummaryQuery

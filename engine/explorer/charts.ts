@@ -1,12 +1,16 @@
-/** Small distributions above a table: of numbers and dates with ranges, from a sample; a bar filters by its range. */
-import type { Condition } from '../descriptor/listQuery.js'
-import type { Field } from '../descriptor/registry.js'
-import { type Counts, describeCount, rangeFields } from './counts.js'
+/** Small distributions above a table, of numbers and dates with ranges: the database counts the rows of each bar, which filters by its range. */
+import { kindOf, type ParameterValue } from '../descriptor/kinds.js'
+import type { Condition, Selection } from '../descriptor/listQuery.js'
+import type { Field, Resource } from '../descriptor/registry.js'
+import { Violation } from '../descriptor/violations.js'
+import type { Caller, Storage, Table } from '../storage/storage.js'
+import { describeCount, maxRows, partNote, rangeFields, withTimeout } from './counts.js'
 import { without } from './filters.js'
 import { isMoment, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { type TableView, tableUrl } from './links.js'
 import { fieldTitle } from './names.js'
+import { readSummary } from './rows.js'
 
 /** Few enough for a finger on the bar of a chart as wide as a phone. */
 const maxBars = 13
@@ -23,14 +27,23 @@ const roundStep = (least: number): number => {
   return ([1, 2, 5].find((digit) => digit * power >= least) ?? 10) * power
 }
 
-const numberBars = (min: number, max: number, isInteger: boolean): Bar[] => {
-  const step = Math.max(roundStep((max - min) / maxBars), isInteger ? 1 : 0)
+/** None if a double cannot tell the values apart. */
+const numberBars = ({ kind, places = 0 }: Field, min: number, max: number): Bar[] => {
+  const unit = kind === 'integer' ? 1 : kind === 'decimal' ? 10 ** -places : 0
+  const step = Math.max(roundStep((max - min) / maxBars), unit)
   const first = Math.floor(min / step)
   // Rounded, because 3 × 0.1 is more than 0.3.
-  return makeBars(Math.floor(max / step) - first + 1, (n) => Number(((first + n) * step).toPrecision(12)))
+  const bars = makeBars(Math.floor(max / step) - first + 1, (n) => Number(((first + n) * step).toPrecision(15)))
+  const isApart =
+    (kind !== 'decimal' || Math.max(-min, max) < 1e15 * unit) &&
+    bars.every(({ from, to }, n) => from < to && (n > 0 || from <= min) && (n < bars.length - 1 || max < to))
+  return isApart ? bars : []
 }
 
 const dayMs = 86_400_000
+
+/** The time of a day; NaN for a text that does not begin with one. */
+const parseDay = (text: string): number => (/^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN)
 
 /** Months per bar, for more than a few weeks. */
 const monthSteps = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1_200, 6_000]
@@ -49,58 +62,120 @@ const dateBars = (min: number, max: number): Bar[] => {
   return makeBars(length, (n) => new Date(0).setUTCFullYear(0, first + n * step, 1))
 }
 
+/** The value of a field at the edge of a bar; undefined beyond those that the field can have. */
+const valueAt = (field: Field, at: number): ParameterValue | undefined => {
+  const { kind, places } = field
+  const toText = () => {
+    if (!isMoment(field)) return kind === 'decimal' ? at.toFixed(places) : String(at)
+    const iso = new Date(at).toISOString()
+    return kind === 'timestamp' ? iso : iso.slice(0, 10)
+  }
+  const text = toText()
+  const value = kindOf(kind).parse(text, field)
+  return value instanceof Violation || text.startsWith('+') ? undefined : value
+}
+
 /** The conditions of a bar; whole numbers and days include their last one, as the inputs of the filter do. */
 const barConditions = (field: Field, { from, to }: Bar): Condition[] => {
   const { name, kind, format } = field
-  const isDay = kind === 'date' || format === 'date'
-  const step = isDay ? dayMs : kind === 'integer' ? 1 : 0
-  const asValue = (value: number) => {
-    if (!isMoment(field)) return value
-    const iso = new Date(value).toISOString()
-    return isDay ? iso.slice(0, 10) : iso
-  }
+  const step = kind === 'date' || format === 'date' ? dayMs : kind === 'integer' ? 1 : 0
+  const [least, last] = [valueAt(field, from), valueAt(field, to - step)]
   return [
-    { field: name, operator: 'gte', value: asValue(from) },
-    { field: name, operator: step > 0 ? 'lte' : 'lt', value: asValue(to - step) },
+    ...(least === undefined ? [] : [{ field: name, operator: 'gte' as const, value: least }]),
+    ...(last === undefined
+      ? []
+      : [{ field: name, operator: step > 0 ? ('lte' as const) : ('lt' as const), value: last }]),
   ]
+}
+
+interface Chart {
+  readonly field: Field
+  /** The least and the greatest value. */
+  readonly ends: readonly string[]
+  readonly bars: readonly (Bar & { readonly rows: number })[]
+}
+
+const readChart = async (
+  table: Table,
+  field: Field,
+  { where, search }: Selection,
+  caller: Caller,
+): Promise<Chart | undefined> => {
+  const { name, format } = field
+  // A text may be no date at all; one that begins with no digit is none.
+  const dates: Condition[] = format
+    ? [
+        { field: name, operator: 'gte', value: '0' },
+        { field: name, operator: 'lt', value: ':' },
+      ]
+    : []
+  const query = { where: [...where, ...dates], search, maxRows }
+  const { data } = await readSummary(table, { ...query, by: [], min: [name], max: [name], limit: 1 }, caller)
+  const ends = [data[0]?.min?.[name] ?? null, data[0]?.max?.[name] ?? null].map((value) =>
+    isMoment(field) ? String(value).slice(0, 10) : String(value),
+  )
+  const [min = Number.NaN, max = Number.NaN] = ends.map(isMoment(field) ? parseDay : Number)
+  if (!(min < max)) return undefined
+  const bars = isMoment(field) ? dateBars(min, max) : numberBars(field, min, max)
+  if (bars.length < 2) return undefined
+  const bounds = bars.slice(1).flatMap(({ from }) => valueAt(field, from) ?? [])
+  const group = { name, field: name, bounds }
+  const groups = await readSummary(table, { ...query, by: [group], limit: bars.length + 1 }, caller)
+  const counted = new Map(groups.data.map(({ by, count }) => [by[name] === null ? -1 : Number(by[name]), count]))
+  return { field, ends, bars: bars.map((bar, n) => ({ ...bar, rows: counted.get(n) ?? 0 })) }
+}
+
+/** The charts of a page; undefined if counting took too long. */
+export interface Charts {
+  readonly charts: readonly Chart[] | undefined
+  /** How many rows match. */
+  readonly total: number
+}
+
+export const createChartReader = (storage: Storage, resource: Resource) => {
+  const table = storage.table(resource)
+  const read = async (selection: Selection, caller: Caller): Promise<Chart[]> => {
+    const charts: Chart[] = []
+    // One after the other, so that a page does not take all readers.
+    for (const field of rangeFields(resource)) {
+      const chart = await readChart(table, field, selection, caller)
+      if (chart) charts.push(chart)
+    }
+    return charts
+  }
+  return async (selection: Selection, total: number, client: Caller, timeoutMs: number): Promise<Charts> => {
+    const charts = await withTimeout(client, timeoutMs, (caller) => read(selection, caller)).catch(() => undefined)
+    return { charts, total }
+  }
 }
 
 const barWidth = 10
 const height = 36
 
-const renderChart = ({ registry, resource, query }: TableView, field: Field, counts: Counts): Html | undefined => {
-  const points = (counts.counts?.values.get(field.name) ?? []).flatMap(([value, rows]) => {
-    const at = isMoment(field) ? Date.parse(value) : Number(value)
-    return Number.isFinite(at) ? [{ at, rows }] : []
-  })
-  const places = points.map(({ at }) => at)
-  const [min, max] = [Math.min(...places), Math.max(...places)]
-  if (!(min < max)) return undefined
-  const bars = isMoment(field) ? dateBars(min, max) : numberBars(min, max, field.kind === 'integer')
-  if (bars.length < 2) return undefined
-  const sums = bars.map(({ from, to }) =>
-    points.reduce((sum, { at, rows }) => sum + (at >= from && at < to ? rows : 0), 0),
-  )
-  const most = Math.max(...sums)
+const renderChart = ({ registry, resource, query }: TableView, { field, ends, bars }: Chart, total: number): Html => {
+  const most = Math.max(...bars.map(({ rows }) => rows))
   const title = fieldTitle(registry, field)
+  const texts = ends.map((end) => readable(field, end))
   const shapes = bars.map((bar, n) => {
-    const sum = sums[n] ?? 0
-    const tall = sum === 0 ? 0 : Math.max(2, (height * sum) / most)
+    const tall = bar.rows === 0 ? 0 : Math.max(2, (height * bar.rows) / most)
     const conditions = barConditions(field, bar)
-    const [first, last] = conditions.map(({ value }) => readable(field, value as string | number))
-    const name = `${title} ${first === last ? first : `${first} – ${last}`}: ${describeCount(counts, sum)}`
+    const edge = (isLower: boolean) => {
+      const value = conditions.find(({ operator }) => (operator === 'gte') === isLower)?.value
+      return value === undefined ? texts[isLower ? 0 : 1] : readable(field, value as string | number)
+    }
+    const [first, last] = [edge(true), edge(false)]
+    const name = `${title} ${first === last ? first : `${first} – ${last}`}: ${describeCount(bar.rows, total)}`
     const others = without(query, field.name)
     const url = tableUrl(resource, { ...others, where: [...others.where, ...conditions] })
     return html`<a href="${url}" tabindex="-1" aria-label="${name}"><title>${name}</title><rect class="back" x="${n * barWidth}" width="${barWidth}" height="${height}"/><rect x="${n * barWidth + 0.5}" y="${(height - tall).toFixed(1)}" width="${barWidth - 1}" height="${tall.toFixed(1)}"/></a>`
   })
-  const ends = [min, max].map((at) => (isMoment(field) ? new Date(at).toISOString().slice(0, 10) : at))
   return html`<figure class="chart"><figcaption>${title}</figcaption><svg viewBox="0 0 ${bars.length * barWidth} ${height}" preserveAspectRatio="none" role="group" aria-label="Distribution of ${title.toLowerCase()}">${shapes}</svg>
-    <p class="ends">${ends.map((end) => html`<span>${readable(field, end)}</span>`)}</p></figure>`
+    <p class="ends">${texts.map((text) => html`<span>${text}</span>`)}</p></figure>`
 }
 
-/** All charts of a table; empty until their values are counted. */
-export const renderCharts = (view: TableView, counts: Counts | undefined): Html => {
-  const fields = rangeFields(view.resource)
-  const charts = counts && fields.map((field) => renderChart(view, field, counts))
-  return html`<section class="charts ${!charts && fields.length > 0 && 'later'}" id="charts" aria-label="Distributions">${charts}</section>`
+/** All charts of a table; empty until their rows are counted. */
+export const renderCharts = (view: TableView, counted: Charts | undefined): Html => {
+  const isLater = !counted && rangeFields(view.resource).length > 0
+  const { charts = [], total = 0 } = counted ?? {}
+  return html`<section class="charts ${isLater && 'later'}" id="charts" aria-label="Distributions">${charts.map((chart) => renderChart(view, chart, total))}${charts.length > 0 && partNote(total)}</section>`
 }

@@ -6,11 +6,13 @@ import type { Field, Resource, RowValues } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
 import { createValueCounter } from './counts.js'
 import { withFilter } from './filters.js'
+import { grouped } from './format.js'
 import { type Html, html } from './html.js'
 import type { ExplorerService, Page, PageRequest } from './layout.js'
 import { type TableQuery, tableUrl } from './links.js'
 import { fieldTitle, rowLabel } from './names.js'
 import { eachRow } from './rows.js'
+import { hasMatch } from './values.js'
 
 export interface Choice {
   readonly id: string
@@ -26,28 +28,45 @@ export const rank = ({ label }: Choice, q: string): number => {
   return at === 0 ? 0 : at > 0 ? 1 : 2
 }
 
+export interface Choices {
+  readonly choices: readonly Choice[]
+  /** How many rows the text finds, and whether that leaves out the one whose id was typed. */
+  readonly matches: number
+  readonly isTypedOnly: boolean
+}
+
 /** The rows that a text finds, up to a number; a row whose id was typed comes first. */
-export const readChoices = async (storage: Storage, target: Resource, text: string, limit: number, caller?: Caller) => {
+export const readChoices = async (
+  storage: Storage,
+  target: Resource,
+  text: string,
+  limit: number,
+  caller?: Caller,
+): Promise<Choices> => {
   const table = storage.table(target)
   const q = text.trim()
   const toChoice = (row: RowValues): Choice => ({ id: String(row['id']), label: rowLabel(target, row) })
   const id = parseId(target, q)
-  const typed = id === undefined || id === '' ? undefined : await table.get(id)
-  const choices = typed ? [toChoice(JSON.parse(String(typed.body)))] : []
-  const matches: Choice[] = []
+  const stored = id === undefined || id === '' ? undefined : await table.get(id)
+  const typed = stored && (JSON.parse(String(stored.body)) as RowValues)
+  const found: Choice[] = []
   const page = { limit: maxCandidates, offset: 0n }
-  await eachRow(await table.list({ ...defaultListQuery, search: q, page }, caller), (row) =>
-    matches.push(toChoice(row)),
+  const matches = await eachRow(await table.list({ ...defaultListQuery, search: q, page }, caller), (row) =>
+    found.push(toChoice(row)),
   )
-  const others = matches.filter(({ id }) => id !== choices[0]?.id).sort((a, b) => rank(a, q) - rank(b, q))
-  return [...choices, ...others].slice(0, limit)
+  const others = found.filter(({ id }) => id !== String(typed?.['id'])).sort((a, b) => rank(a, q) - rank(b, q))
+  return {
+    choices: [...(typed ? [toChoice(typed)] : []), ...others].slice(0, limit),
+    matches,
+    isTypedOnly: typed !== undefined && others.length === found.length && !hasMatch(target, typed, q),
+  }
 }
 
 export const rowOptions =
   (storage: Storage, target: Resource) =>
   async ({ querystring, caller }: PageRequest): Promise<Html> => {
     const text = queryParameters(querystring).get('q') ?? ''
-    const choices = await readChoices(storage, target, text, 8, caller)
+    const { choices } = await readChoices(storage, target, text, 8, caller)
     if (choices.length === 0)
       return html`<li class="note" role="option" aria-disabled="true">No ${target.name.toLowerCase()} found</li>`
     return html`${choices.map(({ id, label }, n) => html`<li role="option" aria-selected="false" id="choice-${n}" data-value="${id}" data-label="${label}"><bdi>${label}</bdi> <span class="note">#${id}</span></li>`)}`
@@ -55,7 +74,7 @@ export const rowOptions =
 
 /** Suggestions for a text that lists are filtered by: its most frequent values, which contain what was typed. */
 export const valueOptions = (storage: Storage, resource: Resource) => {
-  const countValues = createValueCounter(storage, resource, 'filters')
+  const countValues = createValueCounter(storage, resource)
   return async ({ querystring, caller }: PageRequest): Promise<Html> => {
     const sent = queryParameters(querystring)
     const total = (await storage.counts([resource])).get(resource) ?? 0
@@ -74,7 +93,7 @@ export const choicesPage = async (
   query: TableQuery,
   { field, target, text }: { readonly field: Field; readonly target: Resource; readonly text: string },
 ): Promise<Page> => {
-  const choices = await readChoices(storage, target, text, 50)
+  const { choices, matches } = await readChoices(storage, target, text, maxCandidates)
   const items = choices.map(
     ({ id, label }) =>
       html`<li><a href="${tableUrl(resource, withFilter(query, field.name, id))}"><bdi>${label}</bdi></a> <span class="note">#${id}</span></li>`,
@@ -82,7 +101,7 @@ export const choicesPage = async (
   const title = fieldTitle(registry, field).toLowerCase()
   const plural = target.plural.toLowerCase()
   const main = html`<h1>Which ${title}?</h1>
-    <p class="lead">${choices.length === 0 ? `No ${plural} match` : `Several ${plural} match`} “<bdi>${text}</bdi>”.</p>
+    <p class="lead">${choices.length === 0 ? `No ${plural} match` : `${grouped(matches)} ${plural} match`} “<bdi>${text}</bdi>”${matches > choices.length && html`; ${choices.length} of them are listed`}.</p>
     <ul class="plain-list">${items}</ul><p><a href="${tableUrl(resource, query)}">Back to ${resource.plural.toLowerCase()}</a></p>`
   const crumbs = [{ title: resource.plural, url: tableUrl(resource, query) }, { title }]
   return { title: `Which ${title}?`, crumbs, main }

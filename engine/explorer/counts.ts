@@ -1,19 +1,18 @@
-/** Counts the values of fields in a result, by summaries of a bounded number of rows. */
+/** Counts the most frequent values of the filters of a result, by summaries of a bounded number of rows. */
 import { EventEmitter, once } from 'node:events'
 import type { Selection } from '../descriptor/listQuery.js'
 import { type Field, filterFields, type Resource } from '../descriptor/registry.js'
-import type { Group } from '../descriptor/summary.js'
 import type { Caller, Storage, Table } from '../storage/storage.js'
-import { grouped, isMoment } from './format.js'
+import { grouped } from './format.js'
+import { type Html, html } from './html.js'
+import { readSummary } from './rows.js'
 
 /** The fields whose ranges can be asked for; they also have a chart. */
 export const rangeFields = ({ fields }: Resource): Field[] => fields.filter((field) => field.range)
 
-/** What is counted, among so many rows at most: of filters the most frequent values, of charts every value, of times their days. */
-const uses = {
-  filters: { fields: filterFields, maxRows: 100_000, maxValues: 12, isByDay: false },
-  charts: { fields: rangeFields, maxRows: 100_000, maxValues: 10_000, isByDay: true },
-}
+/** How many rows are counted at most, and how many values of a field. */
+export const maxRows = 100_000
+const maxValues = 12
 
 /** How often values occur among matching rows. */
 export interface ValueCounts {
@@ -26,39 +25,34 @@ export interface ValueCounts {
 /** The counts of a page's filters; undefined if counting took too long. */
 export interface Counts {
   readonly counts: ValueCounts | undefined
-  readonly isExact: boolean
+  /** How many rows match. */
   readonly total: number
 }
 
-/** A number of counted rows; there are more if not all were counted. */
-export const describeCount = ({ isExact }: Counts, rows: number): string =>
-  isExact ? grouped(rows) : `> ${grouped(rows)}`
+/** A number of counted rows; there may be more if not all were counted. */
+export const describeCount = (rows: number, total: number): string =>
+  total <= maxRows ? grouped(rows) : `≥ ${grouped(rows)}`
+
+/** What figures are based on, if that is not every row. */
+export const partNote = (total: number): Html | false =>
+  total > maxRows && html`<p class="note">Only ${grouped(maxRows)} of ${grouped(total)} rows are counted.</p>`
 
 /** Longer values are not shown. */
 const maxValueLength = 400
-
-interface Summary {
-  readonly data: readonly { readonly by: Readonly<Record<string, unknown>>; readonly count: number }[]
-  readonly meta: { readonly rows: number }
-}
 
 const countValues = async (
   table: Table,
   fields: readonly Field[],
   { where, search }: Selection,
-  { maxRows, maxValues, isByDay }: (typeof uses)[keyof typeof uses],
   caller: Caller,
 ): Promise<ValueCounts> => {
   const values = new Map<string, [string, number][]>()
   let rows = 0
   // One after the other, so that a page does not take all readers.
-  for (const field of fields) {
-    const { name } = field
-    const group: Group =
-      isByDay && isMoment(field) ? { name: `${name}.day`, field: name, part: 'day' } : { name, field: name }
-    const { body } = await table.summary({ where, search, by: [group], limit: maxValues, maxRows }, caller)
-    const { data, meta } = JSON.parse(String(body)) as Summary
-    const counted = data.map(({ by, count }): [unknown, number] => [by[group.name], count])
+  for (const { name } of fields) {
+    const query = { where, search, by: [{ name, field: name }], limit: maxValues, maxRows }
+    const { data, meta } = await readSummary(table, query, caller)
+    const counted = data.map(({ by, count }): [unknown, number] => [by[name], count])
     rows = meta.rows
     values.set(
       name,
@@ -93,19 +87,14 @@ export const withTimeout = async <T>(
   }
 }
 
-export const createValueCounter = (storage: Storage, resource: Resource, use: keyof typeof uses) => {
+export const createValueCounter = (storage: Storage, resource: Resource) => {
   const table = storage.table(resource)
-  const fields = uses[use].fields(resource)
+  const fields = filterFields(resource)
   return async (selection: Selection, total: number, client: Caller, timeoutMs: number): Promise<Counts> => {
-    const isExact = total <= uses[use].maxRows
-    try {
-      const counts = await withTimeout(client, timeoutMs, (caller) =>
-        countValues(table, fields, selection, uses[use], caller),
-      )
-      return { counts, isExact, total }
-    } catch {
-      // The page is shown without counts.
-      return { counts: undefined, isExact, total }
-    }
+    // The page is shown without counts that took too long.
+    const counts = await withTimeout(client, timeoutMs, (caller) =>
+      countValues(table, fields, selection, caller),
+    ).catch(() => undefined)
+    return { counts, total }
   }
 }

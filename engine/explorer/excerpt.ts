@@ -41,6 +41,9 @@ export interface Excerpt {
   readonly length: number
 }
 
+export const isExcerpt = (value: unknown): value is Excerpt =>
+  typeof value === 'object' && value !== null && 'ranges' in value
+
 /** The length of an excerpt, and how much of it precedes the first match. */
 const maxExcerpt = 2_000
 const beforeMatch = 20

@@ -2,8 +2,8 @@
 import type { ParameterValue } from '../descriptor/kinds.js'
 import { operators } from '../descriptor/operators.js'
 import { type Field, filterFields, type Resource, searchedFields } from '../descriptor/registry.js'
-import { type Counts, describeCount, rangeFields } from './counts.js'
-import { grouped, inputType, readable } from './format.js'
+import { type Counts, describeCount, partNote, rangeFields } from './counts.js'
+import { inputType, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { fromStart, pageUrl, type TableQuery, type TableView, tableUrl } from './links.js'
 import { bothNames, fieldTitle, referencedResource } from './names.js'
@@ -66,7 +66,7 @@ const control = (view: TableView, field: Field, shown?: Counts): Html => {
   const looked = Math.max(1, shown?.counts?.rows ?? 1)
   const items = values.slice(0, isShared || !target ? 8 : 3).map(([value, count]) => {
     const share = (100 * count) / looked
-    return html`<li><a href="${tableUrl(resource, withFilter(query, name, value))}"><span class="value"><bdi>${valueText(value)}</bdi></span><span class="figure">${shown && describeCount(shown, count)}</span>
+    return html`<li><a href="${tableUrl(resource, withFilter(query, name, value))}"><span class="value"><bdi>${valueText(value)}</bdi></span><span class="figure">${shown && describeCount(count, shown.total)}</span>
       <svg class="share" aria-hidden="true"><rect width="${share.toFixed(2)}%" height="100%"/></svg></a></li>`
   })
   const current =
@@ -92,13 +92,11 @@ export const filterPanel = (view: TableView, shown?: Counts): Html | undefined =
   const ranges = rangeFields(resource)
   if (fields.length + ranges.length === 0) return undefined
   const later = !shown && tableUrl(resource, query, 'filters')
-  const rows = shown?.counts?.rows
-  const isPartial = rows !== undefined && !shown?.isExact
   const isSearchable = searchedFields(resource).length > 0
   return html`<aside class="filters" id="filters" aria-label="Filters" data-counts="${later}"><details open><summary>Filters</summary>
     ${later && html`<noscript><p><a href="${later}">Count the values</a></p></noscript>`}
     ${fields.map((field) => control(view, field, shown))}${ranges.map((field) => rangeInputs(view, field))}
     ${shown && !shown.counts && html`<p class="note">Counting the values took too long.</p>`}
-    ${isPartial && html`<p class="note">Only the first ${grouped(rows)} rows are counted.</p>`}
+    ${shown?.counts && partNote(shown.total)}
     ${!isSearchable && html`<button form="search">Filter</button>`}</details></aside>`
 }

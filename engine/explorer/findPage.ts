@@ -4,8 +4,9 @@ import { docsPath } from '../contract/service.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import { type Resource, searchedFields } from '../descriptor/registry.js'
 import type { Caller } from '../storage/storage.js'
-import { type Choice, rank, readChoices } from './choices.js'
+import { type Choices, rank, readChoices } from './choices.js'
 import { withTimeout } from './counts.js'
+import { grouped } from './format.js'
 import { type Html, html } from './html.js'
 import type { ExplorerService, Page, PageRequest } from './layout.js'
 import { findUrl, homePath, ownFormUrl, pageUrl, rowUrl, signInPath, tableUrl } from './links.js'
@@ -55,7 +56,7 @@ const pagesOf = (service: ExplorerService): { readonly main: Target[]; readonly 
 interface Found {
   readonly resource: Resource
   /** Undefined if the search took too long. */
-  readonly rows: readonly Choice[] | undefined
+  readonly rows: Choices | undefined
 }
 
 /** The rows of all tables that a text finds, those first whose labels have it. */
@@ -72,7 +73,7 @@ const findRows = async ({ registry, storage }: ExplorerService, q: string, calle
     return searchNext()
   }
   await Promise.all(Array.from({ length: atOnce }, searchNext))
-  const best = ({ rows = [] }: Found) => Math.min(3, ...rows.map((row) => rank(row, q)))
+  const best = ({ rows }: Found) => Math.min(3, ...(rows?.choices ?? []).map((row) => rank(row, q)))
   const place = ({ resource }: Found) => registry.indexOf(resource)
   return found.sort((a, b) => best(a) - best(b) || place(a) - place(b))
 }
@@ -86,20 +87,31 @@ export const findPage = (service: ExplorerService) => {
     const q = (queryParameters(querystring).get('q') ?? '').trim()
     const words = q.toLowerCase().split(/\s+/)
     const isNamed = ({ title }: Target) => words.every((word) => title.toLowerCase().includes(word))
-    const pages = q === '' ? main : [...main, ...others].filter(isNamed).slice(0, maxPages)
+    const named = q === '' ? main : [...main, ...others].filter(isNamed)
+    const pages = q === '' ? named : named.slice(0, maxPages)
     const found = [...q].length < minLength ? [] : await findRows(service, q, caller)
     const tables = found.flatMap(({ resource, rows }) => {
-      if (rows?.length === 0) return []
+      if (rows?.choices.length === 0) return []
       const all = tableUrl(resource, { ...defaultListQuery, search: q })
-      const items = rows?.map(({ id, label }) => item(rowUrl(resource, id), label, `#${id}`))
-      const more = html`<li><a href="${all}">${rows ? 'All matches' : 'Search'} in ${resource.plural.toLowerCase()}${!rows && html` <span class="note">took too long</span>`}</a></li>`
-      return [html`<section><h2>${resource.plural}</h2><ul>${items}${more}</ul></section>`]
+      const items = rows?.choices.map(({ id, label }) => item(rowUrl(resource, id), label, `#${id}`))
+      const link = rows ? `${grouped(rows.matches)} ${rows.matches === 1 ? 'match' : 'matches'}` : 'Search'
+      const more = html`<li><a href="${all}">${link} in ${resource.plural.toLowerCase()}${!rows && html` <span class="note">took too long</span>`}</a></li>`
+      return [html`<section><h2>${resource.plural}</h2><ul>${items}${rows?.matches !== 0 && more}</ul></section>`]
     })
-    const listed = html`${pages.length > 0 && html`<section><h2>Pages</h2><ul>${pages.map(({ url, title, note }) => item(url, title, note))}</ul></section>`}${tables}`
+    const rest = named.length - pages.length
+    const listed = html`${pages.length > 0 && html`<section><h2>Pages</h2><ul>${pages.map(({ url, title, note }) => item(url, title, note))}${rest > 0 && html`<li class="note">and ${grouped(rest)} more</li>`}</ul></section>`}${tables}`
+    const sizes = found.map(({ rows }) => (rows ? rows.matches + Number(rows.isTypedOnly) : 0))
+    const total = grouped(sizes.reduce((sum, size) => sum + size, named.length))
+    const isPart = found.some(({ rows }) => rows === undefined)
+    const count = html`<p class="note" id="found-count">${isPart ? `At least ${total} found: a search took too long` : `${total} found`}</p>`
     const isEmpty = pages.length + tables.length === 0
     const results = html`<div class="found" id="found">${isEmpty ? html`<p class="note">Nothing is called “<bdi>${q}</bdi>”.</p>` : listed}</div>`
     const form = html`<form class="search" role="search" action="${findUrl}" data-navigate><input class="find-box" type="search" name="q" value="${q}" aria-label="Find anything" placeholder="Find anything" autocomplete="off" spellcheck="false" autofocus><button>Find</button></form>`
     const title = 'Find anything'
-    return { title, crumbs: [{ title }], main: html`<div class="title"><h1>${title}</h1></div>${form}${results}` }
+    return {
+      title,
+      crumbs: [{ title }],
+      main: html`<div class="title"><h1>${title}</h1></div>${form}${results}${count}`,
+    }
   }
 }

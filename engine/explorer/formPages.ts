@@ -17,7 +17,7 @@ import { withFilter } from './filters.js'
 import { controlGroups } from './formGroups.js'
 import { type Html, html, type Part } from './html.js'
 import { type ExplorerService, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
-import { apiUrl, batchPath, pageUrl, rowUrl, signInPath, tableUrl } from './links.js'
+import { apiUrl, pageUrl, rowUrl, signInPath, tableUrl } from './links.js'
 import { fieldTitle, readLabels, rowLabel } from './names.js'
 import { referrerItem } from './rowPage.js'
 import { findRow } from './rows.js'
@@ -53,11 +53,8 @@ const formPage = (service: ExplorerService, resource: Resource, form: Form): Pag
   const { verb, method, type } = kinds[kind]
   const url = existing ? apiUrl(resource, existing.id) : apiUrl(resource)
   const isSignedIn = service.visitor !== undefined
-  // Only there a session counts; a delete that was made there can be taken back.
+  // Only there a session counts.
   const own = existing ? rowUrl(resource, existing.id) : pageUrl(resource)
-  const target = kind === 'delete' ? batchPath : isSignedIn ? own : url
-  const rows = kind === 'delete' && existing && JSON.stringify([[existing.id, existing.tag, existing.label]])
-  const cancel = existing ? rowUrl(resource, existing.id) : pageUrl(resource)
   const header = (line: string) => ` -H ${shellWord(line)}`
   const head = `curl${kind === 'create' ? '' : ` -X ${method}`} ${shellWord(`${form.origin}${url}`)}${header('Authorization: Bearer TOKEN')}${type ? header(`Content-Type: ${type}`) : ''}${existing ? header(`If-Match: "${existing.tag}"`) : ''}`
   const curl = body === undefined ? head : `${head} -d ${shellWord(body)}`
@@ -68,14 +65,14 @@ const formPage = (service: ExplorerService, resource: Resource, form: Form): Pag
     html`<noscript><p class="notice">Without JavaScript, this form needs you to <a href="${signInPath}">sign in</a> first. Or send the request on this page, with the write token in place of TOKEN.</p></noscript>`
   const errors = form.typed?.issues.map(({ field, message }) => html`<p><a href="#field-${field}">${message}</a></p>`)
   const source = html`${unsigned}
-    <form method="post" action="${action}" id="${kind}" data-method="${method}" data-path="${target}" data-type="${type ?? 'application/json'}" data-tag="${existing?.tag}"${rows && html` data-rows="${rows}" data-resource="/v1/${resource.path}/"`} data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${body === undefined ? '' : `${head} -d `}" novalidate${!isSignedIn && html` hidden`}>
+    <form method="post" action="${action}" id="${kind}" data-method="${method}" data-path="${isSignedIn ? own : url}" data-type="${type}" data-tag="${existing?.tag}" data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${body === undefined ? '' : `${head} -d `}" novalidate${!isSignedIn && html` hidden`}>
     <div id="error" class="form-error notice error" role="alert" tabindex="-1"${!errors && html` hidden`}>${errors}</div>
     ${form.controls}${!isSignedIn && tokenControl}
-    <p class="actions"><button class="primary ${kind === 'delete' && 'danger'}">${form.button}</button> <a class="button" href="${cancel}">Cancel</a></p></form>`
+    <p class="actions"><button class="primary ${kind === 'delete' && 'danger'}">${form.button}</button> <a class="button" href="${own}">Cancel</a></p></form>`
   const name = existing ? html`<bdi>${existing.label}</bdi>` : resource.name.toLowerCase()
   const main = html`<div class="title"><div><h1>${verb} ${name}${kind === 'delete' && '?'}</h1>${form.lead && html`<p class="lead">${form.lead}</p>`}</div></div>
     <div class="row-columns"><div>${service.writes ? (form.prevented ?? source) : disabled}</div><div class="beside">${requestPanel(service, [kind, resource], curl)}</div></div>`
-  const row = existing ? [{ title: existing.label, url: cancel }] : []
+  const row = existing ? [{ title: existing.label, url: own }] : []
   return {
     title: existing ? `${verb} ${existing.label} · ${resource.plural}` : `${verb} ${name}`,
     crumbs: [{ title: resource.plural, url: pageUrl(resource) }, ...row, { title: verb }],
@@ -155,7 +152,18 @@ export const deleteEffects = (
     ]
   })
 
-const tooMany = html`<p class="notice">It cannot be deleted while more than ${maxOtherRows} other rows would be deleted or changed with it.</p>`
+/** Why rows cannot be deleted, if the rows that the visitor sees do not say it: what prevents it may be hidden. */
+export const preventedReason = (
+  subject: 'It' | 'They',
+  { referencing, isTooMany }: { readonly referencing: readonly Referencing[]; readonly isTooMany: boolean },
+): Html | undefined => {
+  if (referencing.some(({ onDelete }) => onDelete === 'restrict')) return undefined
+  const [object, others] = subject === 'It' ? ['it', 'refer to it'] : ['them', 'refer to one of them']
+  const condition = isTooMany
+    ? `more than ${maxOtherRows} other rows would be deleted or changed with ${object}`
+    : `other rows ${others}, or to what would be deleted with ${object}`
+  return html`<p class="notice">${subject} cannot be deleted while ${condition}.</p>`
+}
 
 export const deletePage =
   (service: ExplorerService, resource: Resource) =>
@@ -163,22 +171,18 @@ export const deletePage =
     const { registry, storage } = service
     const { id, tag, row } = await findRow(storage, resource, segment)
     if (!(await storage.table(resource).allows('delete', id))) throw rowForbidden()
-    const { referencing, isPrevented } = await storage.table(resource).referencing(id)
-    const shown =
-      referencing.length > 0
-        ? deleteEffects(registry, resource, id, referencing)
-        : html`<p class="notice">No other row refers to it.</p>`
-    const isTooMany = referencing.every(({ onDelete }) => onDelete !== 'restrict')
+    const found = await storage.table(resource).referencing(id)
+    const effects = deleteEffects(registry, resource, id, found.referencing)
     const back = html`<p><a class="button" href="${rowUrl(resource, id)}">Back</a></p>`
     return formPage(service, resource, {
       kind: 'delete',
       origin,
       lead: `${resource.name} #${id}`,
       existing: { id, tag, label: rowLabel(resource, row) },
-      controls: shown,
+      controls: effects.length > 0 ? effects : html`<p class="notice">No other row refers to it.</p>`,
       button: `Delete ${resource.name.toLowerCase()}`,
       done: pageUrl(resource),
       message: `${resource.name} #${id} deleted.`,
-      prevented: isPrevented ? html`${isTooMany && tooMany}${shown}${back}` : undefined,
+      prevented: found.isPrevented ? html`${preventedReason('It', found)}${effects}${back}` : undefined,
     })
   }

@@ -11,14 +11,8 @@ import type { Grouping } from './grouping.js'
 import { type Html, html, joined } from './html.js'
 import { fromStart, groupingParameter, pageUrl, type TableQuery, type TableView, tableUrl } from './links.js'
 import { fieldTitle, referencedResource } from './names.js'
+import { type Computed, type GroupOfRows, readSummary } from './rows.js'
 import { plainValue } from './values.js'
-
-type Computed = Partial<Record<Aggregate, Readonly<Record<string, Value>>>>
-
-interface GroupOfRows extends Computed {
-  readonly by: Readonly<Record<string, Value>>
-  readonly count: number
-}
 
 export interface Groups {
   readonly data: readonly GroupOfRows[]
@@ -32,25 +26,19 @@ export interface Groups {
 /** The most groups that a page shows. */
 const maxShown = 200
 
-const readSummary = async (
+const summarize = (
   storage: Storage,
   resource: Resource,
   { where, search }: TableQuery,
   grouping: Grouping,
   caller: Caller,
-) => {
-  const { body } = await storage
-    .table(resource)
-    .summary({ where, search, ...grouping, limit: maxShown }, caller)
-    .catch((error: unknown) => {
+) =>
+  readSummary(storage.table(resource), { where, search, ...grouping, limit: maxShown }, caller).catch(
+    (error: unknown) => {
       if (!(error instanceof GroupsTooLarge)) throw error
       throw parametersInvalid([largeGroupsIssue(grouping.by.map(({ name }) => name))])
-    })
-  return JSON.parse(String(body)) as {
-    readonly data: readonly GroupOfRows[]
-    readonly meta: { readonly total: number; readonly rows: number }
-  }
-}
+    },
+  )
 
 const fieldOf = (resource: Resource, name: string): Field => resource.fields.find((one) => one.name === name) as Field
 
@@ -62,10 +50,10 @@ export const readGroups = async (
   grouping: Grouping,
   caller: Caller,
 ): Promise<Groups> => {
-  const { data, meta } = await readSummary(storage, resource, query, grouping, caller)
+  const { data, meta } = await summarize(storage, resource, query, grouping, caller)
   const [all] =
     computedIn(grouping).length > 0
-      ? (await readSummary(storage, resource, query, { ...grouping, by: [] }, caller)).data
+      ? (await summarize(storage, resource, query, { ...grouping, by: [] }, caller)).data
       : []
   const [first] = grouping.by
   const isByTime = first !== undefined && isMoment(fieldOf(resource, first.field))
@@ -82,7 +70,7 @@ export const readSums = async (
   caller: Caller,
 ): Promise<Computed | undefined> => {
   if (!query.grouping) return {}
-  const found = await readSummary(storage, resource, query, query.grouping, caller).catch(() => undefined)
+  const found = await summarize(storage, resource, query, query.grouping, caller).catch(() => undefined)
   return found && (found.data[0] ?? {})
 }
 

@@ -43,7 +43,7 @@ export const createExplorer = (service: layout.ExplorerService) => {
   const { product, registry, storage } = service
 
   const resourceRoutes = (resource: Resource): Route[] => {
-    const { table, filters } = tablePage(service, resource)
+    const { table, filters, cells } = tablePage(service, resource)
     const create = createPage(service, resource)
     const parseQuery = listQueryParser(resource)
     const route = (name: string, respond: Route['respond'], ...segments: string[]): Route => ({
@@ -81,6 +81,7 @@ export const createExplorer = (service: layout.ExplorerService) => {
       route('exploreTemplate', importTemplate(resource), 'template.csv'),
       ...(updatableFields(resource).length > 0 ? [editMany, edit] : []),
       ...(resource.delete ? [deleteMany, remove] : []),
+      route('exploreCells', cells, ...item, 'cells'),
       route('exploreRow', rowPage(service, resource), ...item),
     ]
   }

@@ -17,7 +17,6 @@ export const signOutPath = '/explore/sign-out'
 const ownFolder = '/explore/-'
 /** No resource has the path `batch`. */
 export const batchPath = '/explore/batch'
-export const restorePath = '/explore/batch/undo'
 
 /** The query of a table page: a list, the columns that are shown, by default all, and what is computed of the rows. */
 export interface TableQuery extends ListQuery {

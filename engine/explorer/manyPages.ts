@@ -8,7 +8,7 @@ import type { Caller, Storage } from '../storage/storage.js'
 import type { Referencing } from '../storage/write.js'
 import { control } from './controls.js'
 import { grouped } from './format.js'
-import { deleteEffects, disabled, tokenControl } from './formPages.js'
+import { deleteEffects, disabled, preventedReason, tokenControl } from './formPages.js'
 import { type Html, html, type Part } from './html.js'
 import type { ExplorerService, Page, PageRequest } from './layout.js'
 import {
@@ -164,16 +164,17 @@ const forbiddenRows = async (
 const referencingAll = async ({ storage }: ExplorerService, resource: Resource, rows: readonly Chosen[]) => {
   const table = storage.table(resource)
   const sums = new Map<string, Referencing>()
-  let isPrevented = false
+  let [isPrevented, isTooMany] = [false, false]
   for (const { id } of rows) {
     const found = await table.referencing(id)
     isPrevented ||= found.isPrevented
+    isTooMany ||= found.isTooMany
     for (const one of found.referencing) {
       const key = `${one.resource} ${one.field} ${one.onDelete}`
       sums.set(key, { ...one, count: one.count + (sums.get(key)?.count ?? 0) })
     }
   }
-  return { referencing: [...sums.values()], isPrevented }
+  return { referencing: [...sums.values()], isPrevented, isTooMany }
 }
 
 export const deleteManyPage =
@@ -181,21 +182,18 @@ export const deleteManyPage =
   async (request: PageRequest): Promise<Page> => {
     const selection = await readSelection(service, resource, request)
     const rows = await readRows(service, resource, selection.ids)
-    const { referencing, isPrevented } = await referencingAll(service, resource, rows)
+    const found = await referencingAll(service, resource, rows)
     const forbidden = await forbiddenRows(service, resource, 'delete', rows)
-    const effects =
-      referencing.length > 0
-        ? deleteEffects(service.registry, resource, undefined, referencing)
-        : html`<p class="notice">No other row refers to them.</p>`
+    const effects = deleteEffects(service.registry, resource, undefined, found.referencing)
     const count = grouped(rows.length)
     return manyPage(service, resource, {
       verb: 'Delete',
       selection,
       rows,
-      content: effects,
+      content: effects.length > 0 ? effects : html`<p class="notice">No other row refers to them.</p>`,
       button: `Delete ${count} ${rows.length === 1 ? 'row' : 'rows'}`,
       done: `${noun(resource, rows.length)} deleted.`,
-      prevented: forbidden ?? (isPrevented ? effects : undefined),
+      prevented: forbidden ?? (found.isPrevented ? html`${preventedReason('They', found)}${effects}` : undefined),
     })
   }
 

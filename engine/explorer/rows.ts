@@ -1,10 +1,11 @@
-/** Reads rows for pages: one by its address, or those of a list one after another, so that many megabytes are never in memory as a whole. */
+/** Reads rows for pages: one by its address, those of a list one after another, so that many megabytes are never in memory as a whole, or groups of them. */
 import { rowNotFound } from '../contract/errors.js'
 import { itemIdParser } from '../contract/parameters.js'
 import { JsonText, memberTexts } from '../descriptor/jsonText.js'
 import type { ListQuery } from '../descriptor/listQuery.js'
-import type { Resource, RowValues } from '../descriptor/registry.js'
-import type { CachedBody, Caller, Storage, StreamedBody } from '../storage/storage.js'
+import type { Resource, RowValues, Value } from '../descriptor/registry.js'
+import type { Aggregate, SummaryQuery } from '../descriptor/summary.js'
+import type { CachedBody, Caller, Storage, StreamedBody, Table } from '../storage/storage.js'
 import { isJson } from './format.js'
 
 const pageHead = '{"data":['
@@ -43,3 +44,20 @@ export const countRows = async (storage: Storage, resource: Resource, query: Lis
   })
   return { total, first }
 }
+
+/** What is computed of rows. */
+export type Computed = Partial<Record<Aggregate, Readonly<Record<string, Value>>>>
+
+export interface GroupOfRows extends Computed {
+  readonly by: Readonly<Record<string, Value>>
+  readonly count: number
+}
+
+interface Summary {
+  readonly data: readonly GroupOfRows[]
+  /** How many groups there are, and how many rows they have. */
+  readonly meta: { readonly total: number; readonly rows: number }
+}
+
+export const readSummary = async (table: Table, query: SummaryQuery, caller: Caller): Promise<Summary> =>
+  JSON.parse(String((await table.summary(query, caller)).body)) as Summary

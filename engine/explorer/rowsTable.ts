@@ -1,6 +1,6 @@
 /** The rows of a page as a table: the id and the label stay in sight, and the columns that were chosen follow. */
 import type { Field, Resource } from '../descriptor/registry.js'
-import { cut, type Excerpt, marked } from './excerpt.js'
+import { cut, type Excerpt, isExcerpt, marked } from './excerpt.js'
 import { isNumeric } from './format.js'
 import { sumsFoot } from './groups.js'
 import { type Html, html, joined, type Part } from './html.js'
@@ -47,10 +47,12 @@ const editable = ({ editable: names = [] }: TableView, fields: readonly string[]
   return field !== undefined && html` data-field="${field}"`
 }
 
-/** The label of a row with its matches; if there is none, where else the search has matched, because that column may be out of sight. */
+/** So much of a label is in sight on a phone. */
+const labelLength = 14
+
+/** The label of a row with its matches; if none is in sight, a line says where the search has matched, because that column may be out of sight too. */
 const labelCell = (view: TableView, row: ShownRow, url: string): Html => {
   const { registry, resource } = view
-  const isExcerpt = (value: unknown): value is Excerpt => typeof value === 'object' && value !== null
   const parts = labelFields(resource).flatMap((name): Part[] => {
     const value = row[name] ?? null
     if (isExcerpt(value)) return value.text.trim() === '' ? [] : [marked(value.text, value.ranges, 0, 80)]
@@ -61,8 +63,15 @@ const labelCell = (view: TableView, row: ShownRow, url: string): Html => {
     return isExcerpt(value) && value.ranges.length > 0 ? [{ field, value }] : []
   })
   const [first] = matches
-  const isInLabel = matches.some(({ field }) => labelFields(resource).includes(field.name))
-  const where = !isInLabel && first && matchIn(fieldTitle(registry, first.field), first.value)
+  let before = 0
+  const isInSight = labelFields(resource).some((name) => {
+    const value = row[name]
+    if (!isExcerpt(value)) return false
+    const end = before + (value.ranges[0]?.[1] ?? labelLength + 1)
+    before += value.text.length + 1
+    return end <= labelLength
+  })
+  const where = !isInSight && first && matchIn(fieldTitle(registry, first.field), first.value)
   return html`<th scope="row" class="label"${editable(view, labelFields(resource))}><a href="${url}"><bdi>${parts.length > 0 ? joined(parts, ' ') : `#${row['id']}`}</bdi></a>${where}</th>`
 }
 
@@ -70,14 +79,14 @@ const labelCell = (view: TableView, row: ShownRow, url: string): Html => {
 const labelText = (resource: Resource, row: ShownRow): string => {
   const parts = labelFields(resource).map((name) => {
     const value = row[name] ?? ''
-    return typeof value === 'object' ? (value as Excerpt).text : String(value)
+    return isExcerpt(value) ? value.text : String(value)
   })
   return cut(parts.join(' ').trim(), 0, 60) || `#${row['id']}`
 }
 
 const matchIn = (title: string, { text, ranges, from: skipped }: Excerpt): Html => {
-  const from = Math.max(0, (ranges[0]?.[0] ?? 0) - 8)
-  return html`<small class="match">${title}: <bdi>${from + skipped > 0 && '…'}${marked(text, ranges, from, 60)}</bdi></small>`
+  const from = Math.max(0, (ranges[0]?.[0] ?? 0) - 4)
+  return html`<small class="match"><span>${title}:</span> <bdi>${from + skipped > 0 && '…'}${marked(text, ranges, from, 60)}</bdi></small>`
 }
 
 /** Room for ids of so many digits: the label is frozen beside them. */

@@ -6,9 +6,10 @@ import { operatorOf } from '../descriptor/operators.js'
 import { type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
 import { spreadOverTicks } from '../process/batchPerTick.js'
 import type { Caller } from '../storage/storage.js'
-import { renderCharts } from './charts.js'
+import { type Charts, createChartReader, renderCharts } from './charts.js'
 import { choicesPage } from './choices.js'
 import { type Counts, createValueCounter } from './counts.js'
+import { isExcerpt } from './excerpt.js'
 import { filterInputs, filterPanel } from './filters.js'
 import { grouped, readable } from './format.js'
 import type { Grouping } from './grouping.js'
@@ -19,7 +20,7 @@ import * as layout from './layout.js'
 import * as links from './links.js'
 import { selectionForm } from './manyPages.js'
 import { fieldTitle, readLabels, referencedResource } from './names.js'
-import { countRows, eachRow } from './rows.js'
+import { countRows, eachRow, findRow } from './rows.js'
 import { columnChooser, rowsTable, viewsMenu } from './rowsTable.js'
 import { parseQuery } from './tableQuery.js'
 import { type ShownRow, shownRow } from './values.js'
@@ -141,7 +142,7 @@ const smallTable = 5_000
 
 interface Counted {
   readonly filters: Counts
-  readonly charts: Counts
+  readonly charts: Charts
 }
 
 /** How long a page waits for its counts, and how long a request for them, in milliseconds. */
@@ -150,8 +151,8 @@ const [inlineMs, laterMs] = [400, 10_000]
 export const tablePage = (service: layout.ExplorerService, resource: Resource) => {
   const { registry, storage, writes } = service
   const parse = listQueryParser(resource)
-  const countFilters = createValueCounter(storage, resource, 'filters')
-  const countCharts = createValueCounter(storage, resource, 'charts')
+  const countFilters = createValueCounter(storage, resource)
+  const readCharts = createChartReader(storage, resource)
   const isSelectable = writes && (updatableFields(resource).length > 0 || resource.delete === true)
   const editable = writes ? updatableFields(resource).map(({ name }) => name) : []
 
@@ -164,7 +165,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
   const count = async (query: links.TableQuery, total: number, caller: Caller, timeoutMs: number): Promise<Counted> => {
     const [filters, charts] = await Promise.all([
       countFilters(query, total, caller, timeoutMs),
-      countCharts(query, total, caller, timeoutMs),
+      readCharts(query, total, caller, timeoutMs),
     ])
     return { filters, charts }
   }
@@ -173,11 +174,11 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     query: links.TableQuery,
     wrong: links.WrongParameters,
     rows: readonly ShownRow[],
-    counted?: Counted,
+    filters?: Counts,
   ): Promise<links.TableView> => {
     const labels = await readLabels(service, resource.fields, ({ name }) => [
-      ...rows.map((row) => row[name]),
-      ...(counted?.filters.counts?.values.get(name) ?? []).map(([value]) => value),
+      ...rows.map(({ [name]: value }) => (isExcerpt(value) ? value.text : value)),
+      ...(filters?.counts?.values.get(name) ?? []).map(([value]) => value),
       ...query.where.filter(({ field }) => field === name).flatMap(({ value }) => value),
     ])
     return { registry, resource, query, labels, wrong, editable, isSelectable }
@@ -218,7 +219,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const counted = (await isSmall(query, total)) ? await countFilters(query, total, caller, inlineMs) : undefined
     const filters = counted?.counts && counted
     const values = groups.data.map(({ by }) => by)
-    const view = await makeView(query, wrong, values, filters && { filters, charts: filters })
+    const view = await makeView(query, wrong, values, filters)
     const noun = (total === 1 ? resource.name : resource.plural).toLowerCase()
     const rows = links.tableUrl(resource, { ...query, grouping: undefined })
     const head = html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun} in ${grouped(groups.total)} ${groups.total === 1 ? 'group' : 'groups'} · <a href="${rows}">Show rows</a></p>${groupChooser(view, hiddenInputs(resource, { ...query, grouping: undefined }))}${viewsMenu}`
@@ -256,8 +257,8 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const rows: ShownRow[] = []
     const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, query.search)))
     const inTime = (await isSmall(query, total)) ? await count(query, total, caller, inlineMs) : undefined
-    const counted = inTime?.filters.counts && inTime.charts.counts ? inTime : undefined
-    const view = await makeView(query, wrong, rows, counted)
+    const counted = inTime?.filters.counts && inTime.charts.charts ? inTime : undefined
+    const view = await makeView(query, wrong, rows, counted?.filters)
     await turn()
     const filters = filterPanel(view, counted?.filters)
     const more = downloads(resource, query)
@@ -282,10 +283,19 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const { query } = parsed
     const { total } = await countRows(storage, resource, query, caller)
     const counted = await count(query, total, caller, laterMs)
-    const view = await makeView(query, parsed.wrong, [], counted)
+    const view = await makeView(query, parsed.wrong, [], counted.filters)
     const main = html`<div class="title"><h1>Filters</h1></div>${searchForm(resource, query)}${renderCharts(view, counted.charts)}${filterPanel(view, counted.filters)}`
     const crumbs = [{ title: resource.plural, url: links.tableUrl(resource, query) }, { title: 'Filters' }]
     return { title: `Filters · ${resource.plural}`, crumbs, main }
   }
-  return { table, filters }
+
+  /** A row as the table of a query shows it, whether or not it matches. */
+  const cells = async ({ segment, querystring }: layout.PageRequest): Promise<Html> => {
+    const { row } = await findRow(storage, resource, segment)
+    const parsed = await parseQuery(service, resource, parse, querystring)
+    const query = 'query' in parsed ? parsed.query : defaultListQuery
+    const rows = [shownRow(resource, row, query.search)]
+    return rowsTable(await makeView(query, new Map(), rows), rows)
+  }
+  return { table, filters, cells }
 }

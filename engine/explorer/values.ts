@@ -8,7 +8,7 @@ import {
   searchedFields,
   type Value,
 } from '../descriptor/registry.js'
-import { cut, type Excerpt, makeExcerpt, marked, matchesIn } from './excerpt.js'
+import { cut, type Excerpt, isExcerpt, makeExcerpt, marked, matchesIn } from './excerpt.js'
 import { formatted, grouped, isJson, isNumeric, readable } from './format.js'
 import { type Html, html, type Part } from './html.js'
 import { rowUrl, type TableView } from './links.js'
@@ -17,9 +17,16 @@ import { referencedResource } from './names.js'
 /** A row as it is shown: long texts are excerpts, so that a page of them stays small. */
 export type ShownRow = Readonly<Record<string, Value | Excerpt>>
 
+const searchedTexts = (resource: Resource, row: RowValues): (string | null)[] =>
+  searchedFields(resource).map(({ name }) => row[name] as string | null)
+
+/** Whether a search finds a row. */
+export const hasMatch = (resource: Resource, row: RowValues, q: string): boolean =>
+  matchesIn(searchedTexts(resource, row), q).some((ranges) => ranges.length > 0)
+
 export const shownRow = (resource: Resource, row: RowValues, q: string): ShownRow => {
   const searched = searchedFields(resource).map(({ name }) => name)
-  const texts = searched.map((name) => row[name] as string | null)
+  const texts = searchedTexts(resource, row)
   const ranges = matchesIn(texts, q)
   const excerpts = texts.map((text, n) => (text === null ? null : makeExcerpt(text, ranges[n] ?? [])))
   const json = resource.fields.filter((field) => isJson(field) && (row[field.name] ?? null) !== null)
@@ -80,7 +87,7 @@ export const renderCell = (field: Field, value: Value | Excerpt, shown: Shown, a
   if (field.redacted) return cell(redacted)
   const number = isNumeric(field) ? 'number' : ''
   if (value === null) return cell(none, number)
-  const excerpt = typeof value === 'object' ? (value as Excerpt) : undefined
+  const excerpt = isExcerpt(value) ? value : undefined
   const link = reference(field, excerpt?.text ?? (value as Value), shown)
   if (link) return cell(link, 'text')
   if (excerpt) return cell(textContent(field, excerpt, shown.url), 'text')

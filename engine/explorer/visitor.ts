@@ -1,5 +1,5 @@
 /** The resources as a visitor may see and use them: pages need no code of their own for what is hidden. */
-import { hasRole, type Identity, isAllowed, type Rights, seesAll } from '../descriptor/access.js'
+import { exampleRows, hasRole, type Identity, isAllowed, type Rights, seesAll } from '../descriptor/access.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
@@ -28,6 +28,7 @@ const seenResource = (
     import: resource.import === true && may('create'),
     update: may('update') && (resource.update ?? false),
     delete: resource.delete === true && may('delete'),
+    demo: exampleRows(resource),
     fields: resource.fields.filter(({ name }) => !own.hidden.includes(name)).map(seenField),
   }
 }

@@ -5,7 +5,7 @@ import { bodyIssue } from '../contract/issues.js'
 import type { BatchOperation } from '../contract/operations.js'
 import { itemIdParser } from '../contract/parameters.js'
 import { importLimit } from '../contract/rowBody.js'
-import { type Identity, isAllowed, isGuarded, type Rights, seesAll } from '../descriptor/access.js'
+import { isAllowed, isGuarded, type Rights, seesAll } from '../descriptor/access.js'
 import { inTurns } from '../process/batchPerTick.js'
 import type { IdempotencyKey } from '../storage/write.js'
 import { idempotencyKeyOf, readText } from './body.js'
@@ -61,16 +61,11 @@ export const batchRunner =
       { rights, idempotencyKey },
     )
 
-/** Looks at a batch before and after it is made, and may add to its response. */
-export interface BatchObserver<T> {
-  before(sent: readonly SentOperation[]): Promise<T>
-  after(body: Buffer, seen: T, caller: Identity): Buffer
-}
-
-export const batch = <T = unknown>(
+/** `finish` may add to the body of the response. */
+export const batch = (
   service: Service,
   { writers }: Pick<BatchOperation, 'writers'>,
-  observer?: BatchObserver<T>,
+  finish: (body: Buffer) => Buffer = (body) => body,
 ): Handler => {
   const { storage, registry, callers } = service
   const run = batchRunner(service, writers)
@@ -112,10 +107,8 @@ export const batch = <T = unknown>(
     const earlier = idempotencyKey && managed && (await earlierWrite(ctx, caller, storage, managed))
     // Rights come before a replay.
     if (earlier) for (const [n, operation] of sent.entries()) checkRight(operation, n, rights)
-    const seen = earlier ? undefined : await observer?.before(sent)
     const outcome = earlier ? replayed(earlier, idempotencyKey) : await run(sent, rights, idempotencyKey)
     const body = outcome.replayed ? await resultsNow(sent, rights, outcome.body) : outcome.body
-    const shown = observer ? observer.after(body, seen as T, caller) : body
-    sendStored(ctx, 200, { body: shown, replayed: outcome.replayed })
+    sendStored(ctx, 200, { body: finish(body), replayed: outcome.replayed })
   }
 }

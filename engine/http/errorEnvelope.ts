@@ -3,7 +3,15 @@ import type { Context, Middleware } from 'koa'
 import type { Logger } from 'pino'
 import * as errors from '../contract/errors.js'
 import { isApiError } from '../descriptor/operation.js'
-import { Busy, OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../storage/storage.js'
+import {
+  Busy,
+  Locked,
+  OutcomeUnknown,
+  TableChanged,
+  TimedOut,
+  Unavailable,
+  WritesForbidden,
+} from '../storage/storage.js'
 import type { State } from './requestLog.js'
 
 /** An outage has ended if a request succeeds and none has failed for this long, in milliseconds. */
@@ -68,6 +76,7 @@ export const reasons = [
   'unavailable',
   'timeout',
   'busy',
+  'locked',
   'disk_full',
   'table_changed',
   'outcome_unknown',
@@ -84,6 +93,7 @@ const isDiskFull = (error: unknown): boolean => {
 const reasonFor = (error: unknown, { code }: errors.HttpError): Reason => {
   if (error instanceof TimedOut) return 'timeout'
   if (error instanceof TableChanged) return 'table_changed'
+  if (error instanceof Locked) return 'locked'
   if (isDiskFull(error)) return 'disk_full'
   // The storage has no part in it: too many downloads.
   if (error instanceof errors.HttpError && code === 'unavailable') return 'busy'
@@ -102,6 +112,8 @@ const logError = (ctx: Context, error: unknown, logger: Logger, outages: OutageL
   if (error instanceof TimedOut) {
     // A read that was dropped because its client has gone is not a failure.
     if (!ctx.res.closed) logger.warn({ id, reason: error.message }, 'a read exceeded its time limit')
+  } else if (error instanceof Locked) {
+    logger.warn({ id, reason: error.message }, 'another program holds a lock')
   } else if (error instanceof WritesForbidden) {
     logger.error({ id, reason: error.message }, 'the database does not let this service write')
   } else if (error instanceof Unavailable || error instanceof OutcomeUnknown) outages.failed(id, error)

@@ -10,10 +10,11 @@ import type { Asset } from '../explorer/assets.js'
 import type { Typed } from '../explorer/controls.js'
 import { createExplorer, type PageResponse, type Route } from '../explorer/index.js'
 import type { LaterPage, Page } from '../explorer/layout.js'
-import { batchPath, ownTarget, pageUrl, restorePath, rowFolder, signInPath, signOutPath } from '../explorer/links.js'
+import { batchPath, ownTarget, pageUrl, rowFolder, signInPath, signOutPath } from '../explorer/links.js'
 import { localPath, signInPage } from '../explorer/signIn.js'
 import { mayCall, seenBy } from '../explorer/visitor.js'
 import { batch } from './batch.js'
+import { withTags } from './batchTags.js'
 import { readText } from './body.js'
 import { permitFor } from './callers.js'
 import { pageHeaders } from './commonHeaders.js'
@@ -23,7 +24,6 @@ import { createHandler, type Handler, type RowOperation, type Service } from './
 import { formType, plainWriter } from './plainForms.js'
 import type { AppContext } from './requestLog.js'
 import { createSessions, isSameOrigin } from './sessions.js'
-import { undoer } from './undo.js'
 
 const explorerHeaders = {
   ...pageHeaders("img-src 'self'", "form-action 'self'"),
@@ -264,20 +264,17 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
     const page = { update: 'edit', delete: 'delete' }[operation.kind as string]
     if (page) add('exploreWrite', `${path}/${page}`, (ctx) => writePlain(ctx, operation as RowOperation), 'post')
   }
-  const undo = undoer(service)
   // Whether or not the API has a batch: many rows are changed all or none.
-  const tools = { [batchPath]: batch(service, { writers }, undo), [restorePath]: undo.restore }
-  for (const [path, handle] of Object.entries(tools)) {
-    const handler: Handler = async (ctx) => {
-      delete ctx.state.errorHtml
-      ctx.state.isPrivate = true
-      // A token in a header is sent on purpose; a cookie is not.
-      if (ctx.state.session && !isSameOrigin(ctx)) throw errors.forbidden()
-      await handle(ctx)
-      setPrivate(ctx)
-    }
-    add('exploreBatch', path, handler, 'post')
+  const writeMany = batch(service, { writers }, withTags)
+  const handler: Handler = async (ctx) => {
+    delete ctx.state.errorHtml
+    ctx.state.isPrivate = true
+    // A token in a header is sent on purpose; a cookie is not.
+    if (ctx.state.session && !isSameOrigin(ctx)) throw errors.forbidden()
+    await writeMany(ctx)
+    setPrivate(ctx)
   }
+  add('exploreBatch', batchPath, handler, 'post')
   for (const file of assets) add('exploreAsset', file.path, assetHandler(file, immutable))
   add('exploreAsset', favicon.path, assetHandler(favicon))
   return prepare

@@ -34,34 +34,27 @@ export const plainWriter =
     const { session } = ctx.state
     if (!session) throw errors.callerMissing()
     if (!isSameOrigin(ctx)) throw errors.forbidden()
-    const sent = new URLSearchParams(await readText(ctx, [formType], bodyLimit))
     const { rights } = permitFor(session)
+    if (!isAllowed(rights.of(resource)[access])) throw errors.forbidden()
+    const sent = new URLSearchParams(await readText(ctx, [formType], bodyLimit))
     const seen = seenBy(service.registry, service.storage, rights, session)
     const own = seen.registry.find(({ path }) => path === resource.path)
-    if (!own || !isAllowed(rights.of(resource)[access])) throw errors.forbidden()
+    if (!own) throw errors.forbidden()
     const segment = ctx.path.split('/')[pageUrl(resource, ...rowFolder(resource), '').split('/').length - 1] ?? ''
     const row = kind === 'create' ? undefined : await findRow(seen.storage, own, segment)
+    const id = row?.id
     const tag = new URLSearchParams(ctx.querystring).get('tag') ?? undefined
+    const ifMatch = tag && row ? [tag] : undefined
+    const current =
+      access === 'create' || id === undefined
+        ? undefined
+        : await findChangeable(service.storage, rights, resource, access, { id, ifMatch })
     try {
       const source = kind === 'delete' ? '' : await plainFormBody(seen, own, sent, row?.row)
-      const id = row?.id
-      const ifMatch = tag && row ? [tag] : undefined
-      const stored = await makeWrite(
-        service,
-        {
-          method: route.method.toUpperCase() as SentWrite['method'],
-          resource,
-          readBody,
-          id,
-          ifMatch,
-          body: source === '' ? undefined : JSON.parse(source),
-          source,
-        },
-        { rights },
-        id === undefined || access === 'create'
-          ? undefined
-          : await findChangeable(service.storage, rights, resource, access, { id, ifMatch }),
-      )
+      const body = source === '' ? undefined : JSON.parse(source)
+      const method = route.method.toUpperCase() as SentWrite['method']
+      const write = { method, resource, readBody, id, ifMatch, body, source }
+      const stored = await makeWrite(service, write, { rights }, current)
       return { next: kind === 'delete' ? pageUrl(resource) : rowUrl(resource, String(stored.id)) }
     } catch (error) {
       const issues = error instanceof errors.HttpError && kind !== 'delete' ? issuesIn(error) : undefined

@@ -78,9 +78,9 @@ const rejected = (
   if ('mismatch' in outcome) return errors.bodyInvalid([keyReused()])
   if ('isMissing' in outcome) return errors.rowNotFound(resource.name, id)
   if ('current' in outcome) return errors.preconditionFailed(`"${rowTag(outcome.current)}"`)
-  if ('whole' in outcome) return new Unavailable(`row ${id} of ${resource.path} is changed too often`)
+  if ('changed' in outcome) return new Unavailable(`row ${id} of ${resource.path} is changed too often`)
   if ('isForbidden' in outcome) return errors.rowForbidden()
-  if ('referencing' in outcome) return errors.referenced(resource.name, outcome.referencing)
+  if ('referencing' in outcome) return errors.referenced(resource.name, outcome.referencing, outcome.isTooMany)
   const conflicts = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, values))
   return errors.bodyInvalid([...issues, ...conflicts])
 }
@@ -123,10 +123,7 @@ export const makeWrite = (
   sent: SentWrite,
   options: WriteOptions,
   row?: Buffer,
-): Promise<Stored> => {
-  const isWhole = row !== undefined && options.rights.of(sent.resource).hidden.length === 0
-  return make(service, [() => sent], options, true, new Map(isWhole ? [[0, row]] : []))
-}
+): Promise<Stored> => make(service, [() => sent], options, true, new Map(row ? [[0, row]] : []))
 
 const make = async (
   { storage, registry }: Pick<Service, 'storage' | 'registry'>,
@@ -159,8 +156,8 @@ const make = async (
     if ('body' in outcome) return outcome
     const operation = Math.min(outcome.operation, planned.length)
     const stored = outcome.outcome as Exclude<Outcome, { id: RowId }>
-    if ('whole' in stored) {
-      found.set(operation, stored.whole)
+    if ('changed' in stored) {
+      found.set(operation, stored.changed)
       return undefined
     }
     const error = (({ resource, id, values }: Partial<Planned>): Error => {

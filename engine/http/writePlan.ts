@@ -146,7 +146,7 @@ export const writePlanner = (
     const simulated = found ? undefined : made.rows.get(`${resource.path}/${id}`)
     // Nobody else can change it before the transaction ends.
     if (simulated) return { before: simulated, tag: undefined }
-    const body = found ?? (await storage.table(resource, [], rights).whole(id))
+    const body = found ?? (await storage.table(resource, [], rights).get(id))?.body
     return body ? { before: JSON.parse(String(body)) as RowValues, tag: rowTag(body) } : { before: undefined, tag: '' }
   }
 

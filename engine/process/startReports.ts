@@ -14,7 +14,7 @@ export const reportOpened = (
   const what = url.startsWith('sqlite:') ? `the database ${database}` : `the tables in ${database}`
   const message = created
     ? `Created ${what}, ${demo ? 'with the demo data' : 'without demo data'}.`
-    : `Opened the database ${database}${demo ? ', which was empty, and loaded the demo data' : ''}.`
+    : `Opened the database ${database}${demo ? ' and loaded the demo data into its empty tables' : ''}.`
   notices.info({ database, created, demo, driver }, message)
   for (const change of changes) notices.info({ change }, `Changed ${change}.`)
 }

@@ -1,4 +1,4 @@
-/** SIGTERM and SIGINT: the first one drains the process; a later one, or the time limit, ends it at once. */
+/** SIGTERM and SIGINT: during the start they end the process; then the first one drains it, and a later one, or the time limit, ends it at once. */
 import cluster from 'node:cluster'
 import { notices } from './log.js'
 import type { Settings } from './settings.js'
@@ -12,6 +12,25 @@ const killProcess = (): void => {
   process.emit('exit', 1)
   process.kill(process.pid, 'SIGKILL')
 }
+
+let onSignal: (() => void) | undefined
+
+/** Makes the signals call a function, instead of the one before. */
+const handleSignals = (handle: () => void): void => {
+  if (onSignal === undefined) {
+    process.on('SIGTERM', () => onSignal?.())
+    // Ctrl+C reaches workers and supervisor alike; the supervisor then sends SIGTERM to its workers.
+    process.on('SIGINT', () => cluster.isPrimary && onSignal?.())
+  }
+  onSignal = handle
+}
+
+/** Until there is something to drain. Without a handler, the first process of a container ignores SIGTERM; what it has begun in the database is undone. */
+export const endDuringStart = (): void =>
+  handleSignals(() => {
+    if (cluster.isPrimary) notices.info('Stopped during the start.')
+    process.exit(0)
+  })
 
 type Limits = Pick<Settings, 'DRAIN_DELAY_MS' | 'DRAIN_TIMEOUT_MS'>
 
@@ -34,7 +53,5 @@ export const onStopSignal = (
     }, delayMs + drainMs)
     drain()
   }
-  process.on('SIGTERM', handle)
-  // Ctrl+C reaches workers and supervisor alike; the supervisor then sends SIGTERM to its workers.
-  process.on('SIGINT', cluster.isWorker ? () => {} : handle)
+  handleSignals(handle)
 }

@@ -51,7 +51,8 @@ export const supervise = async (
     const worker = cluster.fork({ PORT: String(port), SESSION_SECRET: sessionSecret })
     worker.once('exit', (code: number | null, signal: string | null) => {
       if (isStopping) {
-        if (code !== 0) exitCode = 1
+        // One that has just been started may not handle the signal yet.
+        if (code !== 0 && signal !== 'SIGTERM') exitCode = 1
         if (workers().length > 0) return
         if (exitCode === 0) notices.info('Stopped; every request has its response.')
         process.exit(exitCode)

@@ -12,7 +12,10 @@ interface Context {
 type Next = (specifier: string, context: Context) => unknown
 
 /** The engine that runs, whatever is installed beside the file: descriptors never come from two versions of it. */
-const engine = new URL('../index.js', import.meta.url).href
+const engine: Readonly<Record<string, string>> = {
+  'resource-registry-engine': new URL('../index.js', import.meta.url).href,
+  'resource-registry-engine/testing': new URL('../../support/testing.js', import.meta.url).href,
+}
 
 const isProjectFile = (url: string): boolean => /^file:.*\.ts$/.test(url) && !url.includes('/node_modules/')
 
@@ -27,7 +30,7 @@ const sourceOf = (specifier: string, parent: string): string | undefined => {
 }
 
 export const resolve = (specifier: string, context: Context, next: Next): unknown => {
-  if (specifier === 'resource-registry-engine') return { url: engine, format: 'module', shortCircuit: true }
+  if (Object.hasOwn(engine, specifier)) return { url: engine[specifier], format: 'module', shortCircuit: true }
   const { parentURL = '' } = context
   return next((isProjectFile(parentURL) && sourceOf(specifier, parentURL)) || specifier, context)
 }

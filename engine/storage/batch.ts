@@ -55,7 +55,7 @@ type AnyOutcome<B> = Outcome<B> | ImportOutcome<B> | BatchOutcome<B>
 export const withBuffers = (outcome: AnyOutcome<Cell>): AnyOutcome<Buffer> => {
   if ('operation' in outcome) return { ...outcome, outcome: withBuffers(outcome.outcome) as Outcome }
   if ('body' in outcome) return { ...outcome, body: toBuffer(outcome.body) }
-  if ('whole' in outcome) return { whole: toBuffer(outcome.whole) }
+  if ('changed' in outcome) return { changed: toBuffer(outcome.changed) }
   return 'current' in outcome ? { current: toBuffer(outcome.current) } : outcome
 }
 

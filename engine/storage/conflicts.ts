@@ -12,6 +12,7 @@ type Changed = readonly string[] | 'all'
 /**
  * The query that returns the conflicts of a write, as JSON objects joined by commas; null is never in conflict. `sources` are the tables
  * that a field may reference, `given` is the value of a field, by default a parameter with its name; `toId` makes an id of a table of it.
+ * `taken` is what has the ids that exist.
  */
 export const conflictsQuery = (
   { knex, typeOf }: Dialect,
@@ -21,6 +22,7 @@ export const conflictsQuery = (
   changed: Changed = 'all',
   given = (name: string, type?: string): Knex.Raw => parameter(knex, name, type),
   toId = (_: Source, id: Knex.Raw): Knex.Raw => id,
+  taken = own,
 ): Knex.QueryBuilder => {
   const { fields } = resource
   const sql = sqlTag(knex)
@@ -39,7 +41,7 @@ export const conflictsQuery = (
     const { name, references, unique, managed } = field
     const checks: Knex.Raw[] = []
     if (name === 'id' && !managed && changed === 'all')
-      checks.push(conflict('unique', name, knex.raw('exists ?', [from(own).select(constant).where('id', rowId)])))
+      checks.push(conflict('unique', name, knex.raw('exists ?', [from(taken).select(constant).where('id', rowId)])))
     if (references && isChanged(name)) {
       const id = given(name, typeOf(field))
       const referenced = sources(resourceAt(registry, references).path, name)

@@ -93,8 +93,6 @@ export interface Source extends Accelerators {
   readonly resource: Resource
   /** A row as JSON, as a response shows it. Its columns may be those of the alias `_t`. */
   readonly json: string
-  /** The same with the fields that `json` hides from a caller, if it does: for checks. */
-  readonly whole?: string
   /** What follows FROM. */
   readonly from: string
   /** The text of a row that is searched, and about how many bytes the row has. */
@@ -104,6 +102,13 @@ export interface Source extends Accelerators {
   readonly rowRule?: RowCondition & { readonly of: string }
   /** A condition that ends a read which takes too long, where the database does not do so itself. */
   readonly inTime?: string
+  /**
+   * Whether its rows may be on several servers, as those of Citus are. Each query of them is a common table expression that only
+   * finds, counts or copies rows, and the rest of a statement uses what these return.
+   */
+  readonly isSpread?: boolean
+  /** Takes `$count` ids for new rows of such a table, if the service has created it: an insert would return them in any order. */
+  readonly takeIds?: Statement
   /** What is bound for an id that is a text; null if the column cannot have it. By default the id itself. */
   bindId?(id: RowId): RowId | null
   /** The id that a reference names, as SQL of the type of the ids. By default the reference itself. */

@@ -6,6 +6,7 @@ import { buildOnce } from '../process/buildOnce.js'
 import { compile, jsonList, parameter, type Statement, sqlTag, toBuffer } from './bindings.js'
 import { conflictsQuery, parseConflicts } from './conflicts.js'
 import type { Cell, Dialect, Source, Values } from './dialect.js'
+import { selectRows } from './list.js'
 import type { Query, Walk } from './referencing.js'
 import { rowsWithin } from './restricted.js'
 import { boundValue, escapedName, findField } from './schema.js'
@@ -63,6 +64,8 @@ export type ImportOutcome<B = Buffer> =
 export interface ImportPlan {
   readonly kind: 'import'
   readonly mode: Import['mode']
+  /** Lock the rows that are changed, where `current` cannot. */
+  readonly locks?: readonly Query[]
   /** The rows that are changed or kept: their ids and JSON. */
   readonly current?: Query
   readonly tags: Readonly<Record<RowId, string>>
@@ -77,6 +80,8 @@ export interface ImportPlan {
     readonly isInsert: boolean
     readonly rows: number
     readonly conflicts: readonly Query[]
+    /** Takes the ids of the rows before the change, which binds them as `$assigned`. */
+    readonly assign?: Query | undefined
     readonly change: Query
   }[]
   /** Counts the rows with `$ids`, of a table that may be a view, or has rows that the caller may not read; and the ids of rows that are changed. */
@@ -109,6 +114,7 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
   const { key, mode, groups, tags } = plan
   const replay = yield* findReplay(key)
   if (replay) return 'mismatch' in replay ? replay : { body: replay.body, replayed: true }
+  for (const lock of plan.locks ?? []) yield lock
   if (plan.current) {
     const rows = yield plan.current
     const isSame = ([id, json]: readonly unknown[]) => tags[String(id)] === rowTag(toBuffer(json))
@@ -125,10 +131,12 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
   if (conflicts.length > 0 || mode === 'check') return { conflicts }
   if (plan.defer) yield plan.defer
   const assigned: string[] = []
-  for (const { isInsert, change, rows } of groups) {
-    const made = yield change
+  const idsOf = (rows: readonly (readonly unknown[])[]) => rows.map(([id]) => String(id))
+  for (const { isInsert, assign, change, rows } of groups) {
+    const ids = assign && idsOf(yield assign)
+    const made = yield ids ? { ...change, values: { ...change.values, $assigned: ids } } : change
     if (made.length !== rows) throw new RowRefused('a trigger or a rule of the table does not take every row')
-    if (isInsert) assigned.push(...made.map(([id]) => String(id)))
+    if (isInsert) assigned.push(...(ids ?? idsOf(made)))
   }
   if (!(yield* findsAll(allowed?.update, changed)) || !(yield* findsAll(allowed?.insert, assigned))) return forbidden
   if (!(yield* findsAll(plan.visible, [...changed, ...assigned]))) {
@@ -209,18 +217,42 @@ export const importPlanner = (
     const referenced = (path: string, field: string) =>
       restriction && !unsent.includes(field) ? restriction.sources(path) : sources(path)
     const toId = (target: Source, id: Knex.Raw) => (target.idOf ? knex.raw(target.idOf(`cast(${id} as text)`)) : id)
-    const query = conflictsQuery(dialect, registry, referenced, source, changed, cells(names).given, toId)
-    return compile(sql`select n, conflicts from (select ${place} as n, (${query as unknown as Knex.Raw}) as conflicts
+    const { given } = cells(names)
+    // The rows of several servers are not looked up for each element.
+    const isApart = source.isSpread && names.includes('id') && changed === 'all'
+    const taken = sql`with registry_taken as materialized (select id from ${source.from} as _t
+      where id ${knex.raw(dialect.isAmong(`select ${given('id')} from ${dialect.elements} as _e`), [parameter(knex, '$rows')])}) `
+    const query = conflictsQuery(
+      dialect,
+      registry,
+      referenced,
+      source,
+      changed,
+      given,
+      toId,
+      isApart ? 'registry_taken' : source.from,
+    )
+    return compile(sql`${isApart ? taken : ''}select n, conflicts from (select ${place} as n, (${query as unknown as Knex.Raw}) as conflicts
       from ${elements} as _e) as _c where conflicts <> ''`)
   }
   // The database sets a managed field without a value.
   const inserted = resource.fields.filter(({ managed }) => managed !== true).map(({ name }) => name)
+  // A statement that several servers carry out returns the ids in any order: they are taken before, or the rows stored one by one.
+  const isUnordered = source.isSpread === true && !inserted.includes('id')
+  const { takeIds } = source
+  const isAssigned = isUnordered && takeIds !== undefined
+  const assignedId = knex.raw(`(?)[row_number() over (order by ${place})]`, [
+    parameter(knex, '$assigned', dialect.typeOf(idField(resource), true)),
+  ])
   const ownReferences = resource.fields.filter(({ references }) => references === resource.path)
   const once = buildOnce<{ conflicts: Statement; change: Statement }>()
   const insert = (unsent: readonly string[] = []) =>
     once(`insert ${unsent}`, () => ({
       conflicts: conflictsOf(inserted, 'all', unsent),
-      change: compile(sql`insert into ${table} (${inserted.map(column).join(', ')})
+      change: isAssigned
+        ? compile(sql`insert into ${table} (${['id', ...inserted].map(column).join(', ')})
+            select ${sql.join([assignedId, ...inserted.map(cells(inserted).written)], ', ')} from ${elements} as _e returning ${column('id')}`)
+        : compile(sql`insert into ${table} (${inserted.map(column).join(', ')})
         select ${sql.join(inserted.map(cells(inserted).written), ', ')} from ${elements} as _e order by ${place}
         returning ${column('id')}`),
     }))
@@ -228,11 +260,25 @@ export const importPlanner = (
     const names = ['id', ...changed, ...stamps]
     const { given, written } = cells(names)
     return once(`update ${names} ${stamps.length}`, () => {
-      const set = [...changed, ...stamps].map((name) => sql`${column(name)} = ${written(name)}`)
+      const all = [...changed, ...stamps]
+      const returning = sql`returning ${table}.${column('id')}`
+      const change = () => {
+        const set = sql.join(
+          all.map((name) => sql`${column(name)} = ${written(name)}`),
+          ', ',
+        )
+        return sql`update ${table} set ${set} from ${elements} as _e where ${table}.${column('id')} = ${given('id')} ${returning}`
+      }
+      // Several servers take values, not how these are made.
+      const spreadChange = () => {
+        const values = [sql`${given('id')} as _id`, ...all.map((name, n) => sql`${written(name)} as _v${String(n)}`)]
+        const set = all.map((name, n) => `${column(name)} = _v${n}`).join(', ')
+        return sql`with registry_new as materialized (select ${sql.join(values, ', ')} from ${elements} as _e)
+          update ${table} set ${set} from registry_new where ${table}.${column('id')} = _id ${returning}`
+      }
       return {
         conflicts: conflictsOf(names, changed),
-        change: compile(sql`update ${table} set ${sql.join(set, ', ')} from ${elements} as _e
-          where ${table}.${column('id')} = ${given('id')} returning ${table}.${column('id')}`),
+        change: compile(source.isSpread ? spreadChange() : change()),
       }
     })
   }
@@ -241,9 +287,21 @@ export const importPlanner = (
   const current = () =>
     onceCurrent('', () =>
       compile(
-        sql`select cast(id as text), ${dialect.bytes(source.json)} from ${seen.from} as _t where id ${isIn()} order by id${dialect.forUpdate}`,
+        selectRows(
+          dialect,
+          source,
+          `cast(id as text), ${dialect.bytes(seen.json)}`,
+          seen.from,
+          sql`id ${isIn()}`,
+          source.isSpread ? '' : ` order by id${dialect.forUpdate}`,
+        ),
       ),
     )
+  const lock = () =>
+    onceCurrent('lock', () => {
+      const id = parameter(knex, 'id', dialect.typeOf(idField(resource)))
+      return compile(sql`select 1 from ${table} where ${column('id')} = ${id}${dialect.forUpdate}`)
+    })
   const countIn = (from: string) =>
     onceCurrent(from, () => compile(sql`select count(*) from ${from} as _t where id ${isIn()}`))
   const allowed = (kind: 'insert' | 'update', scope: Values): Query | undefined => {
@@ -273,7 +331,8 @@ export const importPlanner = (
       const [changed, stamps] = isInsert ? [inserted, []] : [Object.keys(row.values), Object.keys(row.stamps)]
       const values: RowValues = isInsert ? row.values : { ...row.values, ...row.stamps }
       // Bounded, because a database parses all rows of a statement at once.
-      const key = `${Math.floor(n / maxStatementRows)} ${isInsert ? '' : `${changed} ${stamps}`}`
+      const maxRows = isInsert && isUnordered && !isAssigned ? 1 : maxStatementRows
+      const key = `${Math.floor(n / maxRows)} ${isInsert ? '' : `${changed} ${stamps}`}`
       for (const { name } of ownReferences) {
         const id = values[name]
         if (typeof id === 'string' && created.has(id)) expected.add(`${n} ${name}`)
@@ -312,13 +371,24 @@ export const importPlanner = (
           statement: part.statements.conflicts,
           values: checked.size === 1 ? values : given(part.rows),
         }))
-        return { isInsert, rows: all.length, conflicts, change: { statement: statements.change, values } }
+        return {
+          isInsert,
+          rows: all.length,
+          conflicts,
+          ...(isInsert && isAssigned && { assign: { statement: takeIds, values: { $count: all.length } } }),
+          change: { statement: statements.change, values },
+        }
       }),
       changed: rows.flatMap((row) => (row.kind === 'update' ? [row.id] : [])),
       ...((resource.existing || restriction) && { visible: { statement: countIn(readable), values: scope } }),
       ...(restriction && {
         isRestricted: hidesRows(restriction),
         allowed: { insert: allowed('insert', scope), update: allowed('update', scope) },
+      }),
+      ...(source.isSpread && {
+        locks: rows.flatMap((row) =>
+          row.kind === 'update' ? [{ statement: lock(), values: { id: boundId(row.id) } }] : [],
+        ),
       }),
       ...(Object.keys(tags).length > 0 && {
         current: { statement: current(), values: { ...scope, $ids: dialect.bindList(Object.keys(tags).map(boundId)) } },

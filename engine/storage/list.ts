@@ -128,10 +128,24 @@ const orderBy = ({ field, descending }: Order, key: string): string => {
   return field === 'id' ? `id ${direction}` : `${key} ${direction} nulls ${nulls}, id ${direction}`
 }
 
+/** Computes something of some rows of a source; of rows on several servers when these have been read. */
+export const selectRows = (
+  { knex }: Dialect,
+  { isSpread }: Source,
+  columns: string,
+  from: string,
+  where: Knex.Raw | string,
+  more = '',
+): Knex.Raw => {
+  const sql = sqlTag(knex)
+  if (!isSpread) return sql`select ${columns} from ${from} as _t where ${where}${more}`
+  return sql`with registry_read as materialized (select * from ${from} as _t where ${where}) select ${columns} from registry_read as _t${more}`
+}
+
 /** The statements that read one table; those that depend on a request are built on first use. */
 export const readStatements = (dialect: Dialect, source: Source) => {
   const { knex, isAmong } = dialect
-  const { resource, json, from, byId, state, rowRule } = source
+  const { resource, json, from, byId, state, rowRule, isSpread = false } = source
   /** What conditions are tested on, the rule of a caller among them. */
   const tested = rowRule?.of ?? from
   const sql = sqlTag(knex)
@@ -185,7 +199,12 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     plan: Plan,
     columns: Columns,
     isIndexed: (test: Test) => boolean,
-    { candidates, after, order = '' }: { candidates?: Knex.Raw | undefined; after?: Knex.Raw; order?: string } = {},
+    {
+      candidates,
+      after,
+      order = '',
+      onlyIf,
+    }: { candidates?: Knex.Raw | undefined; after?: Knex.Raw; order?: string; onlyIf?: string | undefined } = {},
   ): Knex.Raw => {
     const isSearch = plan.search !== ''
     const conditions = [
@@ -194,6 +213,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       ...(after ? [after] : []),
       ...tests(plan).map((test) => test.sql(isIndexed(test))),
       ...(candidates ? [candidates] : []),
+      ...(onlyIf ? [sql`${onlyIf}`] : []),
     ]
     const where = conditions.length > 0 ? sql` where ${sql.join(conditions, ' and ')}` : ''
     const text = isSearch ? sql`, ${source.text} as _text` : ''
@@ -204,13 +224,15 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     return sql`select ${names} from (${rows} ${dialect.fence}) as _t where ${dialect.contains(dialect.isLongSearch(plan.search))}`
   }
   /** The matches in any order, found by a driver. */
-  const matches = (plan: Plan, driver: Driver, columns: Columns, order?: string): Knex.Raw => {
+  const matches = (plan: Plan, driver: Driver, columns: Columns, order = '', onlyIf?: string): Knex.Raw => {
     const isSearched = plan.strategy === 'search' && (driver === undefined || driver === 'search')
     const candidates = isSearched ? source.candidates?.(plan.search) : undefined
-    return matching(plan, columns, (test) => isDriver(test, driver), { candidates, ...(order && { order }) })
+    return matching(plan, columns, (test) => isDriver(test, driver), { candidates, order, onlyIf })
   }
 
   const fewIf = `(select count(*) from registry_few) <= ${maxSorted}`
+  // A limit that is 0 otherwise ends SQLite's search at once; several servers have the same limit, and test the condition once each.
+  const manyIf = `not (${fewIf})`
   const bindPosition = (condition: string, { field }: Order): Knex.Raw => {
     const value = named('afterValue', dialect.typeOf(findField(resource, field)))
     const names = condition.match(/@(?:value|id)/g) ?? []
@@ -227,7 +249,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const skip = hasOffset ? sql` offset ${integer('skip')}` : ''
     const limited = (rows: Knex.Raw, condition?: string) => {
       const limit = integer('limit')
-      const bound = condition ? sql`case when ${condition} then ${limit} else 0 end` : limit
+      const bound = condition && !isSpread ? sql`case when ${condition} then ${limit} else 0 end` : limit
       return sql`select * from (${rows} limit ${bound}${skip}) as _arm`
     }
     // Along the order, the bounds of its field limit the walk; in order of id, so does the index of one value.
@@ -240,8 +262,9 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       const rows = matching(plan, columns, isWalked, {
         order: ` order by ${by}`,
         ...(part && { after: bindPosition(part, order) }),
+        ...(isSpread && !isAll && { onlyIf: manyIf }),
       })
-      return limited(rows, isAll ? undefined : `not (${fewIf})`)
+      return limited(rows, isAll ? undefined : manyIf)
     }
     const walks = after ? partsAfter(dialect, walked, order, after).map(walk) : [walk()]
     if (isAll && walks.length === 1) return sql`registry_found as materialized (${walks[0] as Knex.Raw})`
@@ -253,7 +276,9 @@ export const readStatements = (dialect: Dialect, source: Source) => {
           .join(' or '),
         order,
       )
-    const few = sql`select * from registry_few${isAfter ? sql` where ${isAfter}` : ''} order by ${orderBy(order, '_k')}`
+    const conditions = [...(isAfter ? [sql`(${isAfter})`] : []), ...(isSpread ? [sql`${fewIf}`] : [])]
+    const where = conditions.length > 0 ? sql` where ${sql.join(conditions, ' and ')}` : ''
+    const few = sql`select * from registry_few${where} order by ${orderBy(order, '_k')}`
     const arms = sql.join([...(isAll ? [] : [limited(few, fewIf)]), ...walks], ' union all ')
     const rows = sql`select * from (${arms}) as _arms order by ${orderBy(order, '_k')} limit ${integer('limit')}`
     if (isAll) return sql`registry_found as materialized (${rows})`
@@ -265,13 +290,17 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     if (plan.search !== '' || !range?.isRange || others.length > 0) return ''
     return ` order by ${orderBy({ field: range.field, descending: false }, dialect.sortKey(findField(resource, range.field)))}`
   }
-  const count = (plan: Plan, driver: Driver): Knex.Raw =>
-    sql`select count(*) from (${matches(plan, driver, { _one: '1' })}) as _t`
+  const count = (plan: Plan, driver: Driver, onlyIf?: string): Knex.Raw =>
+    sql`select count(*) from (${matches(plan, driver, { _one: '1' }, '', onlyIf)}) as _t`
+  /** How many rows match, as the common table expression `registry_total`. */
   const total = (plan: Plan, driver: Driver): Knex.Raw => {
-    const counted = count(plan, driver)
-    if (plan.strategy !== 'all')
-      return sql`select case when ${fewIf} then (select count(*) from registry_few) else (${counted}) end`
-    return state ? sql`select coalesce((select total from registry_state), (${counted}))` : counted
+    const total = (query: Knex.Raw) => sql`registry_total as materialized (${query})`
+    const [few, counted] = ['(select count(*) from registry_few)', count(plan, driver)]
+    if (plan.strategy === 'all')
+      return total(state ? sql`select coalesce((select total from registry_state), (${counted}))` : counted)
+    if (!isSpread) return total(sql`select case when ${fewIf} then ${few} else (${counted}) end`)
+    return sql`registry_counted as materialized (${count(plan, driver, manyIf)}),
+      ${total(sql`select case when ${fewIf} then ${few} else (select * from registry_counted) end`)}`
   }
   /** The id and the key of a row that was found. */
   const rowAt = ({ order }: Plan, offset: Knex.Raw) => {
@@ -280,14 +309,16 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     return sql`${at('cast(id as text)')}, ${at(keyText)}`
   }
   /** The JSON of the rows whose ids a common table expression has in their order. */
-  const rowsJson = (rows: string, order: Order, separator: string): string => {
+  const rowsJson = (rows: string, order: Order, separator: string, onlyIf?: string): Knex.Raw => {
     // In the order of the ids; a function of the order would take twice the time.
     if (byId) {
       const row = `(select ${json} from ${byId('_t')} where id = _r.id)`
-      return `select string_agg(${row}, ${separator}) as json from ${rows} as _r`
+      return sql`select string_agg(${row}, ${separator}) as json from ${rows} as _r`
     }
     const joined = `string_agg(${json}, ${separator} order by ${orderBy(order, key(order))})`
-    return `select ${joined} as json from ${from} as _t where id ${isAmong(`select id from ${rows}`)}`
+    // What is not shown is not copied from other servers.
+    const read = isSpread && onlyIf ? `${rows} where ${onlyIf}` : rows
+    return selectRows(dialect, source, `${joined} as json`, from, `id ${isAmong(`select id from ${read}`)}`)
   }
   /** The body of a page. Joined here, it is copied once less than in JavaScript: 12 µs of a page of 50 rows. */
   const pageBody = (rows: string, total: string): string => {
@@ -311,9 +342,9 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       [
         found(plan, driver, after, !after),
         sql`registry_shown as materialized (select * from registry_found limit ${integer('shown')})`,
-        sql`registry_total as materialized (${total(plan, driver)})`,
+        total(plan, driver),
         ...(isSized ? [large] : []),
-        sql`registry_rows as (${rowsJson('registry_shown', plan.order, `','`)})`,
+        sql`registry_rows as (${rowsJson('registry_shown', plan.order, `','`, isSized ? `not ${isLarge}` : undefined)})`,
       ],
       ', ',
     )
@@ -443,7 +474,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
         const [own, given] =
           name === 'id' ? ['id', value] : [quoted(name), value].map((one) => source.uniqueKey(field, one))
         const values = knex.raw(isAmong(`select ${given} from ${dialect.elements} as _e`), [named('$rows')])
-        return sql`select ${dialect.bytes(source.whole ?? json)} from ${from} as _t where ${own as string} ${values}`
+        return selectRows(dialect, source, dialect.bytes(json), from, sql`${own as string} ${values}`)
       }),
     excerpts: (fields: readonly string[]) => once(`excerpts ${fields}`, () => excerpts(fields)),
   }

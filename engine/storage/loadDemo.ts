@@ -19,7 +19,7 @@ export const loadDemo = async (database: MigrationDialect, all: Registry): Promi
   if (registry.length === 0 || !(await isEmpty(database, registry))) return isLoaded
   const errors = registry.flatMap(({ demoErrors = [] }) => demoErrors)
   if (errors.length > 0) {
-    const reason = 'it is empty, and the demo rows for it have errors; correct them, or set DEMO_DATA=false'
+    const reason = 'its tables are empty, and the demo rows for them have errors; correct them, or set DEMO_DATA=false'
     throw new StorageError([`${reason}:`, ...errors.map(errorLine)].join('\n  '))
   }
   await database.transaction(async () => {

@@ -32,8 +32,8 @@ export interface Referrer {
   /** The ids of the rows that reference one of `$ids`, up to `maxFound`, and their number; those of `$deleted` only if they are to be deleted. */
   readonly find: Statement
   readonly count: Statement
-  /** The number of those rows that the caller may read, if not all. */
-  readonly shown?: Statement
+  /** The same of the rows that the caller may read, if not all. */
+  readonly shown?: { readonly find: Statement; readonly count: Statement }
   /** Sets the references of these rows to null, and what an update of them sets. */
   readonly clear?: Statement
   /** Deletes the rows with `$ids`. */
@@ -74,6 +74,7 @@ export const referrersTo = (
     const stamped = stamps.map((name) => `, ${column(name)} = ${writeSql(resource, name)}`).join('')
     const shown = seen(resource, field)
     const shownOthers = onDelete === 'cascade' ? '' : sql` and not (id ${knex.raw(isIn, [deleted])})`
+    const shownRows = sql`from ${shown ?? ''} as _t where ${quoted(field)} ${knex.raw(isIn, [ids])}${shownOthers}`
     const clear = `update ${table} set ${column(field)} = null${stamped} ${where}`
     return {
       resource: resource.path,
@@ -83,9 +84,10 @@ export const referrersTo = (
       find: statement(`select ${column('id')} from ${table} ${where} limit ${maxFound}`, ...given),
       count: statement(`select count(*) from ${table} ${where}`, ...given),
       ...(shown && {
-        shown: compile(
-          sql`select count(*) from ${shown} as _t where ${quoted(field)} ${knex.raw(isIn, [ids])}${shownOthers}`,
-        ),
+        shown: {
+          find: compile(sql`select id ${shownRows} limit ${String(maxFound)}`),
+          count: compile(sql`select count(*) ${shownRows}`),
+        },
       }),
       ...(onDelete === 'cascade' && {
         remove: statement(`delete from ${table} where ${column('id')} ${isIn}`, own),
@@ -125,23 +127,20 @@ export type Walk<R> = Generator<Query, R, Rows>
 
 /** What references a row that is to be deleted, whether that prevents it, and the statements that precede it if not. */
 export interface Referenced {
+  /** Only what the caller may read, reached through rows that it may read. */
   readonly referencing: readonly Referencing[]
+  /** Whether the caller sees that more rows are concerned than a delete may concern. */
+  readonly isTooMany: boolean
   readonly isPrevented: boolean
   readonly changes: readonly Query[]
 }
 
-/** Walks the references to a row; `scope` has the values of the caller's rules. Stops after the level with more rows than a delete may concern. */
-export function* findReferencing(
-  referrers: readonly Referrer[],
-  path: string,
-  id: RowId,
-  scope: Values = {},
-): Walk<Referenced> {
+/** Walks the references to a row, level by level. Stops after the level with more rows than a delete may concern. */
+function* walkReferences(referrers: readonly Referrer[], path: string, id: RowId, scope: Values) {
   // By resource, as text, whatever the kind of the id.
   const deleted = new Map([[path, new Set([String(id)])]])
   const changed: typeof deleted = new Map()
   const counts = new Map<Referrer, number>()
-  const shown = new Map<Referrer, number>()
   const idsOf = (resource: string, rows = deleted): Set<string> => {
     const ids = rows.get(resource) ?? new Set()
     rows.set(resource, ids)
@@ -156,13 +155,10 @@ export function* findReferencing(
     ...(onDelete !== 'cascade' && { $deleted: [...idsOf(resource)] }),
   })
   function* look(referrer: Referrer, ids: Iterable<string>): Walk<string[]> {
-    const given = values(referrer, ids)
+    const given = { ...scope, ...values(referrer, ids) }
     const found = yield { statement: referrer.find, values: given }
     const [counted] = found.length < maxFound ? [] : yield { statement: referrer.count, values: given }
-    const number = Number(counted?.[0] ?? found.length)
-    counts.set(referrer, (counts.get(referrer) ?? 0) + number)
-    const [seen] = referrer.shown ? yield { statement: referrer.shown, values: { ...scope, ...given } } : []
-    shown.set(referrer, (shown.get(referrer) ?? 0) + Number(seen?.[0] ?? number))
+    counts.set(referrer, (counts.get(referrer) ?? 0) + Number(counted?.[0] ?? found.length))
     return found.map(([one]) => String(one))
   }
 
@@ -180,23 +176,41 @@ export function* findReferencing(
     const found = yield* look(referrer, idsOf(referrer.target))
     if (referrer.onDelete === 'set null') for (const one of found) idsOf(referrer.resource, changed).add(one)
   }
-
-  const concerned = referrers.filter((referrer) => counts.get(referrer))
   return {
-    referencing: concerned
-      .map((referrer) => {
-        const { resource, field, onDelete } = referrer
-        return { resource, field, onDelete, count: shown.get(referrer) as number }
-      })
-      .filter(({ count }) => count > 0),
-    isPrevented: isTooMany() || concerned.some(({ onDelete }) => onDelete === 'restrict'),
+    concerned: referrers.filter((referrer) => counts.get(referrer)),
+    countOf: (referrer: Referrer) => counts.get(referrer) as number,
+    clearValues: (referrer: Referrer) => values(referrer, idsOf(referrer.target)),
+    isTooMany: isTooMany(),
+    levels,
+  }
+}
+
+/** Finds what references a row; `scope` has the values of the caller's rules. */
+export function* findReferencing(
+  referrers: readonly Referrer[],
+  path: string,
+  id: RowId,
+  scope: Values = {},
+): Walk<Referenced> {
+  const all = yield* walkReferences(referrers, path, id, {})
+  // Walked again as the caller sees it: rows behind a hidden one are not told.
+  const isShown = referrers.every(({ shown }) => !shown)
+  const shownReferrers = referrers.map((one) => ({ ...one, ...one.shown }))
+  const shown = isShown ? all : yield* walkReferences(shownReferrers, path, id, scope)
+  return {
+    referencing: shown.concerned.map((referrer) => {
+      const { resource, field, onDelete } = referrer
+      return { resource, field, onDelete, count: shown.countOf(referrer) }
+    }),
+    isTooMany: shown.isTooMany,
+    isPrevented: all.isTooMany || all.concerned.some(({ onDelete }) => onDelete === 'restrict'),
     changes: [
-      ...concerned.flatMap((referrer) => {
-        const { clear: statement, stamps, target } = referrer
-        return statement ? [{ statement, values: { ...stamps, ...values(referrer, idsOf(target)) } }] : []
+      ...all.concerned.flatMap((referrer) => {
+        const { clear: statement, stamps } = referrer
+        return statement ? [{ statement, values: { ...stamps, ...all.clearValues(referrer) } }] : []
       }),
       // The deepest first, until the foreign keys can delete the rest.
-      ...levels
+      ...all.levels
         .slice(maxLevels)
         .reverse()
         .flatMap(([, ids, by]) => (by?.remove ? [{ statement: by.remove, values: { $ids: [...ids] } }] : [])),

@@ -63,14 +63,13 @@ export const restrictedSource = (
   { read }: Pick<ResourceRights, 'read'>,
   { json, size }: Pick<Source, 'json' | 'size'>,
 ): Source => {
-  const { byId: _, state, json: whole, ...rest } = source
-  if (read === 'all') return { ...rest, json, size, whole, ...(state && { state }) }
+  const { byId: _, state, ...rest } = source
+  if (read === 'all') return { ...rest, json, size, ...(state && { state }) }
   const rowRule = rowCondition(dialect, source, 'read', read)
   return {
     ...rest,
     json,
     size,
-    whole,
     from: rowsWithin(source.from, rowRule),
     rowRule: { ...rowRule, of: source.from },
     // The stored total counts the rows of others too.

@@ -57,8 +57,6 @@ export interface Table {
   excerpts(ids: readonly RowId[], fields: readonly string[]): Promise<readonly RowValues[]>
   /** The row with this id, where there is one; its tag is its own. */
   get(id: RowId, caller?: Caller): Promise<CachedBody | undefined>
-  /** The JSON of the row with this id, with the fields that are hidden from the caller: for checks. */
-  whole(id: RowId): Promise<Buffer | undefined>
   /** What a write with this idempotency key has stored in the last 24 hours. */
   earlierWrite(key: string): Promise<EarlierWrite | undefined>
   /** The conflicts that storing some values would meet, in a new row or in the row with the id; `sent` as in a write. */
@@ -66,12 +64,12 @@ export interface Table {
   /** Whether the caller may change or delete the row with an id. */
   allows(kind: Write['kind'], id: RowId): Promise<boolean>
   /** What references the row with an id, and whether that prevents a delete. */
-  referencing(id: RowId): Promise<Pick<Referenced, 'referencing' | 'isPrevented'>>
+  referencing(id: RowId): Promise<Omit<Referenced, 'changes'>>
   /** Makes the change durably, together with its idempotency key, or says why not. */
   write(write: Write): Promise<Outcome>
   /** Stores many rows durably, all or none. */
   import(rows: Import): Promise<ImportOutcome>
-  /** The rows that have one of these values in a unique field, as JSON with the fields that are hidden from the caller: for checks. */
+  /** The rows that have one of these values in a unique field, as JSON. */
   rowsWith(field: string, values: readonly Value[]): Promise<readonly Buffer[]>
 }
 
@@ -192,6 +190,9 @@ export class NothingToDo extends StorageError {}
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
 }
+
+/** Another session or program holds a lock that the request has waited for. The message is for the log. */
+export class Locked extends Unavailable {}
 
 /** A table was changed while the service ran, and no longer fits its descriptor. The storage has reported it. */
 export class TableChanged extends Unavailable {}

@@ -4,7 +4,7 @@ import { fromUnits, toUnits } from '../descriptor/decimals.js'
 import { kindOf, servedValue } from '../descriptor/kinds.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { type Aggregate, aggregates, dateParts, type Group, type SummaryQuery } from '../descriptor/summary.js'
-import { sqlTag } from './bindings.js'
+import { inText, sqlTag } from './bindings.js'
 import type { Cell, Dialect } from './dialect.js'
 import { largePageBytes } from './parts.js'
 import { findField, quoted, readValue } from './schema.js'
@@ -15,7 +15,10 @@ const [large, scale] = [1e290, 2 ** -64]
 
 /** What the SQL of a summary depends on, beside the rows that are summarised. */
 export const summaryKey = (query: SummaryQuery): string =>
-  JSON.stringify([query.by.map(({ name }) => name), aggregates.map((aggregate) => query[aggregate] ?? [])])
+  JSON.stringify([
+    query.by.map(({ name, bounds }) => [name, bounds?.length]),
+    aggregates.map((aggregate) => query[aggregate] ?? []),
+  ])
 
 const isExact = ({ kind }: Field): boolean => kind === 'integer' || kind === 'decimal'
 
@@ -61,8 +64,16 @@ const aggregatesOf = (dialect: Dialect, resource: Resource, query: SummaryQuery)
 const readable = (dialect: Dialect, field: Field, column: string): string =>
   servedValue({ ...dialect.columnOf(field), json: (value) => dialect.keyText(field, value) }, column)
 
-/** What is served of a group: the value of the field, or a part of its date; and what groups are ordered by. */
-const servedGroup = (dialect: Dialect, resource: Resource, { field: name, part }: Group, stored: string) => {
+/** How many of the bounds, which are the parameters `bound0` and so on, are not above the value of a field. */
+const boundsBelow = (dialect: Dialect, field: Field, bounds: readonly unknown[]): string => {
+  const key = dialect.sortKey(field)
+  const cases = bounds.map((_, n) => `when ${key} < ${inText(`bound${n}`, dialect.typeOf(field))} then ${n}`)
+  return `case ${cases.join(' ')} when ${key} is not null then ${bounds.length} end`
+}
+
+/** What is served of a group: the value of the field, a part of its date or its number; and what groups are ordered by. */
+const servedGroup = (dialect: Dialect, resource: Resource, { field: name, part, bounds }: Group, stored: string) => {
+  if (bounds) return { value: stored, key: stored }
   const field = findField(resource, name)
   const value = readable(dialect, field, stored)
   if (!part && kindOf(field.kind).isText) return { value: dialect.exactText(value), key: dialect.exactText(value) }
@@ -89,8 +100,9 @@ export const summaryQuery = (
   const computed = aggregatesOf(dialect, resource, query)
   const parts = computed.flatMap((one) => one.parts)
   const names = new Set([...query.by.map(({ field }) => field), ...computed.map(({ field }) => field.name)])
-  const stored = query.by.map(({ field: name, part }) => {
+  const stored = query.by.map(({ field: name, part, bounds }) => {
     const field = findField(resource, name)
+    if (bounds) return boundsBelow(dialect, field, bounds)
     const column = kindOf(field.kind).isText ? dialect.exactText(quoted(name)) : quoted(name)
     const key = part ? dialect.sortKey(field) : column
     // In the order of an index, every row with other columns would be looked up.
@@ -183,9 +195,9 @@ export const summaryBody = (
   const computed = aggregatesOf(dialect, resource, query)
   const data = found.flatMap(([, , , , count = null, ...cells]) => {
     if (count === null) return []
-    const by = query.by.map(({ name, field, part }, n) => {
+    const by = query.by.map(({ name, field, part, bounds }, n) => {
       const cell = cells[n] ?? null
-      const value = part ? cell : readValue(dialect.columnOf(findField(resource, field)), cell)
+      const value = part || bounds ? cell : readValue(dialect.columnOf(findField(resource, field)), cell)
       return `${JSON.stringify(name)}:${jsonOf(value)}`
     })
     let at = query.by.length

@@ -40,6 +40,9 @@ import { rowTag, type WritePlanner } from './write.js'
 /** Rows before a page that are skipped in less time than it takes to ask another thread. */
 const shortOffset = 500n
 
+/** More rows than any table has; a server can still add the limit of a page to it. */
+const maxSkipped = 2n ** 62n
+
 /** The tags of rows, by their bodies: a cached row is digested once. */
 const rowTags = new WeakMap<Buffer, string>()
 
@@ -168,7 +171,7 @@ export const resourceTable = (
     const start = after || isByOffset ? undefined : startAfter(plan, offset, state?.denseIds)
     const place = after ?? start
     const driver = await chooseDriver(plan)
-    const skip = clampedInteger(offset)
+    const skip = offset < maxSkipped ? offset : maxSkipped
     const values = {
       ...boundValues(plan),
       ...afterValues(plan, place),
@@ -264,8 +267,9 @@ export const resourceTable = (
     async summary(query, caller) {
       const selection = { where: query.where, search: query.search, order: defaultListQuery.order }
       const { limit, maxRows } = query
+      const bounds = query.by.flatMap((group) => group.bounds?.map((value) => bound(group.field, value)) ?? [])
       // No id of a row and no query of a list can make the same key.
-      const key = `${shape}${path}&${limit}&${maxRows ?? ''}&${summaryKey(query)}&${selectionKey(selection)}`
+      const key = `${shape}${path}&${limit}&${maxRows ?? ''}&${summaryKey(query)}${jsonList(bounds)}&${selectionKey(selection)}`
       const entry = await cached('summary', key)
       if (entry) return shown(entry)
       const plan = planOf(selection)
@@ -274,7 +278,8 @@ export const resourceTable = (
       if (strategy === 'nothing') return shown(versioned(await version(), body([])))
       const read = async () => {
         const driver = await chooseDriver(plan)
-        const values = { ...boundValues(plan), limit, rows: maxRows }
+        const numbered = Object.fromEntries(bounds.map((value, n) => [`bound${n}`, value]))
+        const values = { ...boundValues(plan), ...numbered, limit, rows: maxRows }
         const statement = statements.summary(plan, driver, query)
         // The groups decide how long it takes, too.
         const timing = { ...purpose(plan, driver, caller), values: key, isHeavy: true }
@@ -307,14 +312,6 @@ export const resourceTable = (
       const body = toBuffer(row[1])
       if (row[0] !== null) cache.storeOnSecondRequest(key, { tag: tagOf(String(row[0])), body })
       return withOwnTag(body)
-    },
-    async whole(id) {
-      const [row] = await runner.read(
-        statements.rowsWith('id'),
-        { $rows: jsonList([[boundId(id)]]) },
-        { isShort: true },
-      )
-      return row && toBuffer(row[0])
     },
     async earlierWrite(key) {
       const { find } = writes.keys ?? {}

@@ -75,10 +75,10 @@ export type Outcome<B = Buffer> =
   | { readonly isMissing: true }
   /** The row has another tag; its JSON as it is. */
   | { readonly current: B }
-  /** The row has changed since its rules were asked; its JSON with all fields. */
-  | { readonly whole: B }
+  /** The row has changed since its rules were asked; its JSON as it is. */
+  | { readonly changed: B }
   /** Rows with `restrict` prevent the delete, or there are too many others. */
-  | { readonly referencing: readonly Referencing[] }
+  | { readonly referencing: readonly Referencing[]; readonly isTooMany?: boolean }
   /** The caller may read the row, but not change it, or not to what it would be. */
   | Forbidden
 
@@ -193,18 +193,19 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   const replay = yield* findReplay(key)
   if (replay) return replay
   if (plan.current && !current) return { isMissing: true }
-  const [before = null, isChanged = 1, whole = before] = (current ?? []) as Cell[]
+  const [before = null, isChanged = 1] = (current ?? []) as Cell[]
   if (given !== undefined && !(yield* isAllowed(plan, given))) return forbidden
   if (ifMatch && !ifMatch.includes(rowTag(toBuffer(before)))) return { current: before }
-  if (plan.unchanged !== undefined && plan.unchanged !== rowTag(toBuffer(whole))) return { whole }
+  if (plan.unchanged !== undefined && plan.unchanged !== rowTag(toBuffer(before))) return { changed: before }
   if (plan.refused) return { refused: plan.refused }
   const [conflicting] = plan.conflicts ? yield plan.conflicts : []
   if (conflicting?.[0]) return { conflicts: parseConflicts(conflicting[0]) }
   if (plan.referrers && given !== undefined) {
     for (const statement of plan.beforeDelete ?? []) yield { statement, values: {} }
     // Before the cascades of a delete, which would be made and undone.
-    const { referencing, isPrevented, changes } = yield* findReferencing(plan.referrers, plan.path, given, plan.scope)
-    if (isPrevented) return { referencing }
+    const found = yield* findReferencing(plan.referrers, plan.path, given, plan.scope)
+    const { referencing, isTooMany, isPrevented, changes } = found
+    if (isPrevented) return { referencing, isTooMany }
     for (const query of changes) yield query
   }
   let [id, body]: [Cell | undefined, Cell] = [given, kind === 'delete' ? '' : before]
@@ -276,8 +277,6 @@ export const writePlanner = (
   const rowId = named('id', dialect.typeOf(idField(resource)))
   const written = (name: string) => knex.raw(source.write(name), [named(name)])
   const json = dialect.bytes(seen.json)
-  // The rules between fields are asked for all of them.
-  const whole = seen.json === source.json ? '' : `, ${dialect.bytes(source.json)}`
   // The database sets a managed field without a value.
   const inserted = resource.fields.filter(({ managed }) => managed !== true).map(({ name }) => name)
   const values =
@@ -298,7 +297,7 @@ export const writePlanner = (
   const insert = compile(sql`insert into ${table} ${values} returning ${column('id')}`)
   const remove = compile(sql`delete from ${table} where ${column('id')} = ${rowId}`)
   const current = (lock: string, isChanged: ReturnType<typeof sql> | string = '1') =>
-    compile(sql`select ${json}, ${isChanged}${whole} from ${seen.from} as _t where id = ${rowId}${lock}`)
+    compile(sql`select ${json}, ${isChanged} from ${seen.from} as _t where id = ${rowId}${lock}`)
   const [unlocked, locked] = [current(''), current(dialect.forUpdate)]
   const referrers = referrersTo(
     dialect,

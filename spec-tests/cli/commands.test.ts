@@ -64,6 +64,20 @@ for (const [name, how] of [
   })
 }
 
+for (const [name, ...args] of [['check'], ['test', 'structure']]) {
+  test(`${name} ends quietly, with its own code, if nobody reads its output`, async () => {
+    const target = targets.get(name as string) as string
+    const script = target.includes('/') ? [`${target}.js`] : ['cli/main.js', target]
+    const child = spawn(process.execPath, [join(build, script[0] as string), ...script.slice(1), ...args], {
+      cwd: root,
+      env: environment,
+    })
+    child.stdout.destroy()
+    const [[code], stderr] = await Promise.all([once(child, 'close'), text(child.stderr)])
+    assert.equal([code, stderr], [0, ''])
+  })
+}
+
 const [deployed] = await loadRegistry(root)
 const [missing, empty, target] = ['missing', 'empty', 'target'].map((name) => `sqlite:${join(folder, name)}`)
 const unknown = (name: string, like?: string) => `is "${name}", which is not a resource. Did you mean ${like}?`

@@ -309,7 +309,7 @@ test('a start that does not load the demo rows only warns about them; one that w
   assert.is(refused.status, 1)
   assert.match(
     refused.output,
-    /^The database :memory: cannot be used: it is empty, and the demo rows for it have errors; correct them, or set DEMO_DATA=false:\n {2}seeds\/leave\.json:2: row 1: field "reson": is not a field of this resource/m,
+    /^The database :memory: cannot be used: its tables are empty, and the demo rows for them have errors; correct them, or set DEMO_DATA=false:\n {2}seeds\/leave\.json:2: row 1: field "reson": is not a field of this resource/m,
   )
 })
 

@@ -168,7 +168,7 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     'field "registry_note": the service has columns that begin with registry_; choose another name',
     'field "Limit": unique names the field itself; name other fields, or write true',
     'field "Limit": unique names the unknown field "titl". Did you mean "title"?',
-    'field "Limit": unique names the redacted field "secret", and would reveal its values',
+    'field "Limit": unique names "secret", which is redacted: errors would reveal its values',
   ],
   [
     'former names',
@@ -259,10 +259,41 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     ),
     'rule 1: fields is an empty list; name the fields that it compares',
     'rule 2: fields names the unknown field "bb". Did you mean "b"?',
-    'rule 3: fields names "c", which is redacted',
+    'rule 3: fields names "c", which is redacted: errors would reveal its values',
     'rule 4: holds reads "b", which is not in fields',
     'rule 5: holds returns 20001, but it must return true or false',
     'rule 6: holds throws an error: no',
+  ],
+  [
+    'hidden fields in rules and in a unique of several fields',
+    withFields(
+      {
+        a: integer(),
+        pay: integer({ readBy: ['hr'] }),
+        b: text({ unique: ['a', 'pay'] }),
+        c: text({ unique: ['a'], readBy: ['hr'] }),
+        d: text({ unique: true, readBy: ['hr'] }),
+      },
+      {
+        rules: untyped([
+          { fields: ['a', 'pay'], holds: ({ a, pay }: { a: number; pay: number }) => a <= pay, message: 'x' },
+        ]),
+      },
+    ),
+    'rule 1: fields names "pay", which has readBy: errors would reveal its values',
+    'field "b": unique names "pay", which has readBy: errors would reveal its values',
+    'field "c": a field with readBy cannot be unique together with others: errors would reveal its values',
+  ],
+  [
+    'a required field of which no example can be made up',
+    withFields(
+      {
+        a: text({ pattern: 'xy', minLength: 3, maxLength: 9 }),
+        b: text({ pattern: '[A-Z]{3}-\\d+', maxLength: 9 }),
+      },
+      { required: ['title', 'a', 'b'], access: { read: 'hr' } },
+    ),
+    'field "a": needs an example, because no sample fits its rules',
   ],
   [
     'steps of a status',

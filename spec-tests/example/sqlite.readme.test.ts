@@ -90,10 +90,17 @@ const partOf = (value: unknown, like: unknown): unknown => {
   return Object.fromEntries(given.map(([key, one]) => [key, partOf(one, (like as Record<string, unknown>)[key])]))
 }
 
+/** The block of the package, whose lines .ci/run runs as they are, in an empty folder. */
+const blocks = [...readme.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block.trim().split('\n'))
+const ofPackage = blocks.findIndex((lines) => lines.some((line) => line.startsWith('npx ')))
+
 /** Commands that take minutes or do not end, and those that another file runs. */
 const elsewhere: Record<string, { file: string; as: string }> = {
-  'npm pack': { file: '.ci/run', as: 'npm pack --pack-destination' },
-  'npm install resource-registry-engine': { file: '.ci/run', as: 'npm install --ignore-scripts ./resource' },
+  ...Object.fromEntries(
+    (blocks[ofPackage] ?? []).map((line) => [line, { file: '.ci/run', as: `readme_block ${ofPackage + 1}` }]),
+  ),
+  'npm ci && npm test': { file: '.ci/run', as: 'npm test -- --all' },
+  'npm pack': { file: 'spec-tests/project/package.test.ts', as: "execFileSync('npm', ['pack'" },
   'npm ci': { file: '.ci/run', as: '\nnpm ci\n' },
   'npm test': { file: '.ci/run', as: 'npm test -- --all' },
   'npm test -- NAME …': { file: '.ci/run', as: 'npm test -- sqlite.stopping sqlite.workers' },
@@ -161,7 +168,7 @@ test('every command is a script of package.json', () => {
 
 for (const { command, output } of shown) {
   test(`$ ${command}`, async () => {
-    const startCommand = /^(?:API_TOKEN=(\S+) )?npm start$/.exec(command)
+    const startCommand = /^(?:npm ci && |API_TOKEN=(\S+) )?npm start$/.exec(command)
     if (startCommand) {
       const [, token] = startCommand
       await start(token === undefined ? {} : { API_TOKEN: token })

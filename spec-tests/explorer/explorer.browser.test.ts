@@ -26,6 +26,49 @@ test('search: the table follows the typing, "/" focuses the box, and the URL is 
   await close()
 })
 
+const hitNotes = [
+  // In a field of a long name, in one that is far to the right, in one after a long text, and at the end of a long name.
+  { id: 1, name: 'First', designation_of_the_position_held: 'Engineering Manager' },
+  { id: 2, name: 'Second', remark: 'Knows engines' },
+  { id: 3, name: 'Third', remark: `${'Long before it. '.repeat(300)}engine` },
+  { id: 4, name: 'Somebody with a long name, and the engine last' },
+  { id: 5, name: 'engine' },
+  { id: 6, name: '六', remark: '这是一个关于很多事情的长句子然后 eng 一下' },
+]
+
+test('search: every row shows where the text was found, whatever its columns and the width of the screen', async () => {
+  const fields = {
+    name: text(),
+    ...Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`filler_${n}`, text()])),
+    designation_of_the_position_held: text(),
+    remark: text(),
+  }
+  const hits = await startService({
+    registry: [resourceIn('notes', fields, { name: 'Note', demo: hitNotes })],
+    explorer: true,
+  })
+  // An ellipsis takes the place of a whole box that does not fit on its line.
+  const visible = `[...document.querySelectorAll('tbody tr')].map((row) => [...row.querySelectorAll('mark')].some((mark) => {
+    const { left, right, top, bottom } = mark.getBoundingClientRect()
+    const isBehindEllipsis = (box) => getComputedStyle(box).display === 'inline-block'
+      && getComputedStyle(box.parentElement).textOverflow === 'ellipsis'
+      && box.getBoundingClientRect().right > box.parentElement.getBoundingClientRect().right
+    for (let box = mark; box !== row; box = box.parentElement) if (isBehindEllipsis(box)) return false
+    return document.elementFromPoint(left + Math.min(8, (right - left) / 2), (top + bottom) / 2) === mark
+  }))`
+  for (const [base, path, rows] of [
+    [hits.address, '/explore/notes?q=eng', hitNotes.length],
+    [hits.address, '/explore/notes?q=eng&columns=filler_1', hitNotes.length],
+    [address, '/explore/employees?q=eng&status=Active&limit=25', 25],
+  ] as const) {
+    for (const width of [1440, 390]) {
+      const { page, close } = await visit(`${base}${path}`, { viewport: { width, height: 2_400 } })
+      assert.equal(await page.evaluate(visible), Array(rows).fill(true), `${path} ${width}`)
+      await close()
+    }
+  }
+})
+
 test('search: the request of an earlier text is aborted, so the last text wins', async () => {
   const { page, close } = await open('/explore/employees')
   const aborted = page.waitForEvent('requestfailed')

@@ -99,6 +99,25 @@ test('a few rows of each table, labels that begin with the text first', async ()
   assert.is((await find('ad', 'hr')).filter((url) => /people\/\d/.test(url)).length, 4)
 })
 
+test('how many there are is the number of all matches, of which only some are listed', async () => {
+  const figures = async (q: string, visitor: string) => {
+    const headers = { accept: 'text/html', cookie: cookies[visitor] as string }
+    const { text: source } = await service.send(`/explore/-/find?q=${q}`, { headers })
+    const links = [...source.matchAll(/>([^<]*match[^<]*)<\/a>/g)].map(([, link]) => link)
+    return { found: /id="found-count"[^>]*>([^<]*)</.exec(source)?.[1], links }
+  }
+  assert.equal(await figures('ad', 'hr'), { found: '6 found', links: ['5 matches in people', '1 match in rooms'] })
+  assert.equal(await figures('ad', 'ana'), { found: '2 found', links: ['1 match in people', '1 match in rooms'] })
+  assert.equal(await figures('room', 'hr'), { found: '5 found', links: ['1 match in rooms'] })
+  const rows = Array.from({ length: 70 }, (_, n) => ({ id: n + 10, name: `Hall ${n + 10}`, note: '' }))
+  await service.fill([{ resource: rooms, rows }])
+  assert.equal(await figures('hall', 'ana'), { found: '70 found', links: ['70 matches in rooms'] })
+  // By their ids too: one that the text finds, and one that it does not find.
+  assert.equal(await figures('70', 'ana'), { found: '1 found', links: ['1 match in rooms'] })
+  await service.fill([{ resource: rooms, rows: [{ id: 9_000, name: 'Attic', note: '' }] }])
+  assert.equal(await figures('9000', 'ana'), { found: '1 found', links: [] })
+})
+
 test('one letter finds only pages', async () => {
   assert.ok(!(await find('a', 'hr')).some((url) => /\d/.test(url)))
 })

@@ -173,6 +173,58 @@ test('a batch of the explorer: with the session from this site or with a key, al
   assert.equal([await nameOf(1), await nameOf(2)], ['Person 1', 'Person 2'])
 })
 
+test('who may not write is refused before anything is read', async () => {
+  const reads: string[] = []
+  const observed = await startService({
+    registry,
+    explorer: true,
+    credentials: callersNamed(callers),
+    wrapStorage: (storage) => ({
+      ...storage,
+      table: (...given) =>
+        new Proxy(storage.table(...given), {
+          get(table, name) {
+            reads.push(String(name))
+            return Reflect.get(table, name)
+          },
+        }),
+      batch(batch, rights) {
+        reads.push(...batch.writes.map(({ write }) => write.kind))
+        return storage.batch(batch, rights)
+      },
+    }),
+  })
+  await observed.fill([
+    { resource: rooms, rows: [{ id: 1, name: 'Blue room' }] },
+    { resource: open, rows: [{ id: 1, name: 'Open' }] },
+  ])
+  const own = { origin: observed.address }
+  const signedIn = await observed.send('/explore/sign-in', {
+    method: 'POST',
+    headers: { ...form, ...own },
+    body: 'key=ana',
+  })
+  const json = { ...own, cookie: cookieOf(signedIn), 'content-type': 'application/json' }
+  const urlencoded = { ...json, ...form }
+  const operations = (method: string, path: string) =>
+    JSON.stringify({ operations: [{ method, path, ...(method !== 'DELETE' && { body: {} }) }] })
+  for (const [method, path, headers, body] of [
+    ['POST', '/explore/batch', json, operations('DELETE', '/v1/people/1')],
+    ['POST', '/explore/batch', json, operations('PATCH', '/v1/open/1')],
+    ['POST', '/explore/batch', json, operations('POST', '/v1/rooms')],
+    ['POST', '/explore/rooms', json, '{}'],
+    ['POST', '/explore/open', urlencoded, 'name=x'],
+    ['POST', '/explore/open/1/edit', urlencoded, 'name=x'],
+    ['POST', '/explore/open/1/delete', urlencoded, ''],
+    ['PATCH', '/explore/open/1', json, '{}'],
+    ['DELETE', '/explore/open/1', json, ''],
+  ] as const) {
+    reads.length = 0
+    const refused = await observed.send(path, { method, headers, body })
+    assert.equal([refused.status, reads], [403, []], `${method} ${path} ${body}`)
+  }
+})
+
 test('forms write with the session, only from this site; the API does not take the cookie', async () => {
   const [hr, ana] = [{ cookie: cookies['hr'] as string }, { cookie: cookies['ana'] as string }]
   const made = await write('/explore/people', 'POST', { ...hr, ...origin }, { name: 'New' })

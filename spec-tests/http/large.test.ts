@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Resource, RowValues } from '../../engine/descriptor/registry.js'
-import { Oracle } from '../../stress/oracle.js'
+import { Oracle } from '../../support/oracle.js'
 import { sharedDatabase } from '../support/database.js'
 import { expectedList } from '../support/expectedList.js'
 import { office, startOffice } from '../support/office.js'

@@ -43,7 +43,7 @@ const close = defineOperation({
   path: '/v1/visits/{visit_id}/close',
   about: 'Closes a visit, and writes its bill.',
   access: ['desk', 'vet'],
-  body: z.object({ amount: z.int() }),
+  body: z.object({ amount: z.int(), from: z.iso.date().optional(), to: z.iso.date().optional() }),
   response: z.object({ visit: z.looseObject({ state: z.string() }), bill: z.number() }),
   async handle({ params, body, caller, resources, asService }) {
     const visit = await resources['visits']?.get(params['visit_id'] ?? '')
@@ -270,6 +270,11 @@ test('a query has only what was sent, and a list may have one value', async () =
   ])
   assert.is((await send('GET', '/v1/echo/x?even=odd')).status, 422)
   assert.equal((await send('GET', '/v1/echo/x?even=a')).body, { even: 'a' })
+})
+
+test('the message of several errors is sentences, whoever wrote the first', async () => {
+  const { body } = await send('POST', '/v1/visits/1/close', 'desk', { amount: 1, from: 'a', to: 'b' })
+  assert.is(body.error.message, 'Invalid ISO date. 2 errors; see error.details.issues.')
 })
 
 test('an operation beside rows lists only by what its caller may see', async () => {

@@ -1,13 +1,15 @@
 /** The process: its start, its error messages, its workers and its stop. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { publicDatabaseUrl } from '../../engine/process/databaseUrl.js'
 import { freshUrl, sharedDatabase } from '../support/database.js'
-import { startAndFail, startProcess } from '../support/process.js'
+import { launch, startAndFail, startProcess } from '../support/process.js'
 import { authorized, token } from '../support/service.js'
 import { unfinishedRequest } from '../support/unfinishedRequest.js'
+import { until } from '../support/until.js'
 
 const totalOf = async (address: string, resource: string) =>
   ((await (await fetch(`${address}/api/v1/${resource}?limit=1`)).json()) as { meta: { total: number } }).meta.total
@@ -39,6 +41,15 @@ test('the first start creates the database with demo data; a second start keeps 
   assert.match(second.output(), /writes disabled/)
   assert.is(await totalOf(second.address, 'leave'), before + 1)
   assert.is(await second.end('SIGINT'), 0)
+})
+
+test('demo data in a database that exists is reported as loaded into empty tables', async () => {
+  const DATABASE_URL = (await sharedDatabase()).url
+  assert.is(await (await startProcess({ DATABASE_URL, DEMO_DATA: 'false' })).end('SIGTERM'), 0)
+  const filled = await startProcess({ DATABASE_URL })
+  const named = publicDatabaseUrl(DATABASE_URL)
+  assert.is(filled.messages()[0], `Opened the database ${named} and loaded the demo data into its empty tables.`)
+  assert.is(await filled.end('SIGTERM'), 0)
 })
 
 for (const [environment, message] of [
@@ -73,6 +84,37 @@ test('a port in use stops the start with a message', async () => {
   }
   other.close()
 })
+
+/** Starts a service, sends it a signal so many milliseconds after it has printed a text, and resolves with what it did then. */
+const stopDuringStart = async (
+  environment: Record<string, string>,
+  text: string,
+  signal: NodeJS.Signals,
+  waitMs = 0,
+) => {
+  const { child, ended, output } = launch(environment)
+  await until(async () => output().includes(text))
+  await sleep(waitMs)
+  child.kill(signal)
+  return { code: await ended, output: output() }
+}
+
+for (const WORKERS of ['1', '2'])
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    test(`${signal} ends a start that waits for its database, with WORKERS=${WORKERS}`, async () => {
+      const environment = { DATABASE_URL: 'postgres://x@127.0.0.1:1/x', DATABASE_WAIT_MS: '600000', WORKERS }
+      const { code, output } = await stopDuringStart(environment, 'Waiting up to', signal)
+      assert.is(code, 0, output)
+      assert.match(output, /"Stopped during the start\."\}\n$/)
+    })
+
+for (const waitMs of [0, 300, 900])
+  test(`SIGTERM ends a start whose workers do not listen yet, after ${waitMs} ms`, async () => {
+    const environment = { DATABASE_URL: await freshUrl(), WORKERS: '2' }
+    const { code, output } = await stopDuringStart(environment, '"created":true', 'SIGTERM', waitMs)
+    assert.is(code, 0, output)
+    assert.match(output, /"Stopped[^"]*\."\}\n$/)
+  })
 
 test('an unfinished request does not prevent one or several processes from stopping', async () => {
   const check = async (WORKERS: string): Promise<void> => {

@@ -56,7 +56,24 @@ for (const path of documents) {
   })
 }
 
+const packageName = 'resource-registry-engine'
+
 for (const path of current) {
+  test(`${path}: npx runs what is installed: the package under its own name, or TypeScript`, () => {
+    // npx downloads and runs any other name from the registry, whoever has registered it.
+    for (const name of allOf(read(path), /\bnpx ([^\s`]+)/g))
+      assert.ok([packageName, 'tsc'].includes(name), `${path} has npx ${name}`)
+  })
+
+  test(`${path}: commands are in blocks that say so, and init follows the installation`, () => {
+    for (const [, language = '', block = ''] of read(path).matchAll(/^```(\w*)\n(.*?)^```$/gms)) {
+      // Only such blocks are run by tests.
+      if (language === '') assert.not.match(block, /^(?:npm|npx|node|curl) /m, path)
+      if (block.includes(`npx ${packageName} init`))
+        assert.match(block, /^npm install \S+resource-registry-engine-\S+\.tgz.*^npx /ms, path)
+    }
+  })
+
   test(`${path}: every source file exists`, () => {
     for (const file of filesIn(read(path))) assert.ok(existsSync(join(root, file)), `${path} names ${file}`)
   })
@@ -72,6 +89,33 @@ for (const path of current) {
     }
   })
 }
+
+const messageSources = ['engine', 'cli', 'support'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name)),
+)
+
+test('every page that a message names exists, with its heading', () => {
+  const named = messageSources.flatMap((path) => allOf(read(path), /\b(docs\/[\w-]+\.md(?:#[\w-]+)?)/g))
+  assert.ok(named.some((name) => name.includes('#')))
+  for (const name of named) {
+    const [file = '', anchor] = name.split('#')
+    assert.ok(existsSync(join(root, file)), name)
+    if (anchor !== undefined) assert.ok(anchorsOf(file).includes(anchor), name)
+  }
+})
+
+test('the package provides a command of its own name', () => {
+  const { name, bin } = JSON.parse(read('package.json')) as { name: string; bin: Record<string, string> }
+  assert.is(name, packageName)
+  assert.is(bin[name], bin['resource-registry'])
+})
+
+test('messages name the package, not another name that npx would download', () => {
+  for (const file of messageSources)
+    for (const name of allOf(read(file), /\bnpx ([\w-]+)/g)) assert.is(name, packageName, file)
+})
 
 test('every setting is documented', () => {
   const text = current.map(read).join('\n')

@@ -1,9 +1,9 @@
 /** The package that `npm pack` makes, in a project of its own: what it contains, and that everything works in it. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -57,12 +57,22 @@ test('it has compiled files with source maps, declarations of what projects impo
   assert.ok(files.includes('LICENSE'))
   const sources = files.filter((file) => file.endsWith('.js') && !file.includes('/assets/'))
   for (const file of sources) assert.ok(files.includes(`${file}.map`), file)
-  const others = files.filter((file) => !/^dist\/package\/|^(?:package\.json|LICENSE|README\.md)$/.test(file))
+  const others = files.filter(
+    (file) => !/^(?:dist\/package|docs|deploy)\/|^[A-Z]\w+(?:\.md)?$|^\w+\.(?:json|yaml)$/.test(file),
+  )
   assert.equal(others, [])
   const tests = files.filter((file) =>
-    /(?<!\/derived)\/[^/]+\.test\.js$|\/(?:office|kitchenSink|bench|example)\b/.test(file),
+    /(?<!\/derived)\/[^/]+\.test\.js$|\/(?:office|kitchenSink|bench|stress|example)(?:\/|\.js)/.test(file),
   )
   assert.equal(tests, [])
+})
+
+test('every relative link of its pages leads to a file of the package', () => {
+  const pages = files.filter((file) => file.endsWith('.md'))
+  assert.ok(pages.length > 20)
+  for (const page of pages)
+    for (const [, link = ''] of readFileSync(join(installed, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g))
+      assert.ok(files.includes(join(dirname(page), link)), `${page} links to ${link}`)
 })
 
 test('it imports only what it depends on', () => {
@@ -79,10 +89,20 @@ test('it imports only what it depends on', () => {
   }
 })
 
-test('init makes a project, once', async () => {
-  const made = await run(folder, 'init', 'shop')
-  assert.is(made.status, 0, made.stderr)
+test('init makes a project, once, by the command of the README', async () => {
+  // As an installation links it.
+  const { bin } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { bin: Record<string, string> }
+  mkdirSync(join(modules, '.bin'), { recursive: true })
+  for (const [name, file] of Object.entries(bin)) symlinkSync(join(installed, file), join(modules, '.bin', name))
+  chmodSync(main, 0o755)
+  const [line = ''] = /^npx .* init shop$/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
+  const [program = '', ...args] = line.split(' ')
+  const env = { ...process.env, npm_config_offline: 'true', npm_config_cache: join(path, 'cache') }
+  execFileSync(program, args, { cwd: folder, env, stdio: 'ignore' })
   assert.ok(readFileSync(join(project, 'README.md'), 'utf8').trim().split('\n').length <= 12)
+  const ignored = readFileSync(join(project, '.gitignore'), 'utf8').split('\n')
+  // What the commands of the documentation write: the database, and the digests of keys.
+  for (const name of ['node_modules/', 'data/', 'keys.json']) assert.ok(ignored.includes(name), name)
   const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
   assert.is(manifest.dependencies['resource-registry-engine'], 'file:../../engine.tgz')
   assert.equal(
@@ -106,7 +126,7 @@ test('every command has its help, which names the command as it is called', asyn
   for (const name of Object.keys(commands)) assert.match(list.stdout, new RegExp(`^ {2}${name} +[A-Z]`, 'm'))
   assert.equal(await run(project, '--version'), { status: 0, stdout: '1.0.0\n', stderr: '' })
   const help = await run(project, 'seed', '--help')
-  assert.match(help.stdout, /^Usage: npx resource-registry seed \[options\]\n/)
+  assert.match(help.stdout, /^Usage: npx resource-registry-engine seed \[options\]\n/)
   const unknown = await run(project, 'strat')
   assert.equal(unknown, { status: 2, stdout: '', stderr: 'There is no command "strat". Did you mean start?\n' })
 })

@@ -7,7 +7,6 @@ import { root } from '../../support/root.js'
 
 /** The folders that each folder may import from, besides itself. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
-  resources: [],
   'engine/descriptor': [],
   'engine/contract': ['engine/descriptor'],
   'engine/storage': ['engine/descriptor'],
@@ -39,11 +38,19 @@ const universal = [
 const filesIn = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : filesIn(path)
+    if (entry.isDirectory()) return /^(?:\.|node_modules$|dist$)/.test(entry.name) ? [] : filesIn(path)
     return entry.name.endsWith('.ts') ? [path] : []
   })
-const files = Object.keys(allowed).flatMap((name) => (name.endsWith('.ts') ? [name] : filesIn(name)))
-const sources = [...new Set(files)]
+
+/** The most specific entry of `allowed` for a file. */
+const partOf = (file: string): string =>
+  Object.keys(allowed)
+    .filter((name) => file === name || file.startsWith(`${name}/`))
+    .sort((a, b) => b.length - a.length)[0] ?? file
+
+const isEngine = (file: string): boolean => Object.keys(allowed).includes(partOf(file))
+const files = filesIn('')
+const sources = files.filter(isEngine)
 
 /** The files that a file imports by relative path, statically or dynamically. */
 const importsOf = (file: string): string[] =>
@@ -52,12 +59,6 @@ const importsOf = (file: string): string[] =>
       /^(?:import|export)[^;]*? from '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm,
     ),
   ].map(([, named, lazy]) => join(dirname(file), (named ?? lazy) as string).replace(/\.js$/, '.ts'))
-
-/** The most specific entry of `allowed` for a file. */
-const partOf = (file: string): string =>
-  Object.keys(allowed)
-    .filter((name) => file === name || file.startsWith(`${name}/`))
-    .sort((a, b) => b.length - a.length)[0] ?? file
 
 const test = suite('structure')
 
@@ -76,9 +77,11 @@ for (const [part, targets] of Object.entries(allowed)) {
   })
 }
 
-test('resources and product.ts import the package, as those of any project do', () => {
-  for (const file of [...sources.filter((one) => one.startsWith('resources/')), 'product.ts'])
-    for (const target of importsOf(file)) assert.match(target, /^resources\/shared\//, file)
+test('files of the project import each other and the package, as those of any project do', () => {
+  const own = files.filter((file) => !isEngine(file))
+  assert.ok(own.includes('product.ts'))
+  for (const file of own)
+    for (const target of importsOf(file)) assert.not.ok(isEngine(target), `${file} imports ${target}`)
 })
 
 test('engine, commands and their help name nothing of the example', () => {

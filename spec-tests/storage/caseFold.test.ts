@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { containment, fold, shortPattern } from '../../engine/storage/caseFold.js'
-import { seededRandom } from '../../stress/random.js'
+import { seededRandom } from '../../support/random.js'
 
 const test = suite('case folding and containment')
 

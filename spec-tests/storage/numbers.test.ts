@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { number } from '../../engine/descriptor/index.js'
-import { seededRandom } from '../../stress/random.js'
+import { seededRandom } from '../../support/random.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { startService } from '../support/service.js'
 

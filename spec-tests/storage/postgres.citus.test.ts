@@ -1,21 +1,15 @@
 /** A Citus cluster, if CITUS_DATABASE_URL leads to its coordinator: deploy/citus.sql distributes tables, and every operation works on them. */
-import { spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, now, text, timestamp } from '../../engine/descriptor/index.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { openStorage, planStorage } from '../../engine/storage/open.js'
-import { root } from '../../support/root.js'
 import { storageOptions } from '../../support/storageOptions.js'
+import { cluster, distribute, dropSchemas, freshSchema } from '../support/citus.js'
 import { runOn } from '../support/database.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { startService } from '../support/service.js'
-
-const cluster = process.env['CITUS_DATABASE_URL']
-if (!cluster) console.log('CITUS_DATABASE_URL is not set; the tests of Citus are skipped.')
 
 const all = { create: true, update: true, delete: true } as const
 const registry: Registry = [
@@ -37,23 +31,10 @@ const registry: Registry = [
   resourceIn('events', { what: text(), at: timestamp({ range: true }) }, all),
 ]
 
-const schemas: string[] = []
-/** The address of a new schema. */
-const freshSchema = async (): Promise<string> => {
-  const schema = `citus_${randomBytes(4).toString('hex')}`
-  await runOn(cluster as string, `create schema ${schema}`)
-  schemas.push(schema)
-  const url = new URL(cluster as string)
-  url.searchParams.set('options', `-c search_path=${schema},public`)
-  return url.href.replaceAll('+', '%20')
-}
 const options = { ...storageOptions, derivedObjects: false }
 const prepare = async (url: string) => (await openStorage(registry, url, options)).close()
 const plannedSteps = async (url: string) => (await planStorage(registry, url, 30_000, options)).steps
 
-const script = join(root, 'deploy/citus.sql')
-const distribute = (url: string, tables: string) =>
-  spawnSync('psql', [url, '-v', `distribute=${tables}`, '-f', script], { encoding: 'utf8' })
 const distributed = 'tasks notes,events'
 
 const placesIn = async (url: string) => {
@@ -74,9 +55,7 @@ const keysIn = (url: string) =>
 const test = suite('Citus')
 const onCluster = cluster ? test : test.skip
 
-test.after(async () => {
-  for (const schema of schemas) await runOn(cluster as string, `drop schema ${schema} cascade`)
-})
+test.after(dropSchemas)
 
 onCluster('deploy/citus.sql distributes tables and keeps their keys; a start then changes nothing', async () => {
   const url = await freshSchema()

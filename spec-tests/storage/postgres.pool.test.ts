@@ -46,10 +46,14 @@ test('while a table is locked and many clients ask for it, reads of other tables
 })
 
 test('a request for a locked table gets 503 after POOL_WAIT_MS', async () => {
-  const service = await startOffice({ url: database.url, pool: { ...never, waitMs: 300, statementMs: 5_000 } })
+  const lines: string[] = []
+  const logger = pino({}, { write: (line: string) => lines.push(line) })
+  const pool = { ...never, waitMs: 1_000, statementMs: 5_000 }
+  const service = await startOffice({ url: database.url, logger, pool })
   await whileLocked('leave_requests', async () => {
     const requests = [
       service.get('/v1/leave/1'),
+      service.get('/v1/leave'),
       service.get('/v1/leave?q=annual'),
       service.create('leave', { leave_type: 'x' }),
     ]
@@ -62,6 +66,19 @@ test('a request for a locked table gets 503 after POOL_WAIT_MS', async () => {
     }
   })
   assert.is((await service.create('leave', { leave_type: 'x' })).status, 201)
+  // It is no outage of the database.
+  const logged = lines.map((line) => JSON.parse(line))
+  const failures = logged.filter(({ level }) => level > 30)
+  assert.equal(
+    failures.map(({ level, msg }) => [level, msg]),
+    Array.from({ length: 4 }, () => [40, 'another program holds a lock']),
+  )
+  for (const { reason } of failures) assert.match(reason, /\bleave_requests\b/)
+  const reasons = logged.filter(({ status }) => status === 503).map(({ reason }) => reason)
+  assert.equal(
+    reasons,
+    Array.from({ length: 4 }, () => 'locked'),
+  )
 })
 
 test('slow searches that would wait for too long are refused, and do not delay others', async () => {

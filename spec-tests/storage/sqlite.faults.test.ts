@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openStorage } from '../../engine/storage/open.js'
@@ -63,7 +64,9 @@ test.before(async () => {
 
 test('locked by another program: reads continue, writes wait and get 503, then work again', async () => {
   const path = newPath()
-  const service = await startOffice({ url: `sqlite:${path}`, readTimeoutMs: 500 })
+  const lines: string[] = []
+  const logger = pino({}, { write: (line: string) => lines.push(line) })
+  const service = await startOffice({ url: `sqlite:${path}`, readTimeoutMs: 500, logger })
   const before = [await totalOf(service), ...(await readTargets(service))]
   const otherProgram = new Database(path)
   otherProgram.exec('begin immediate')
@@ -74,6 +77,12 @@ test('locked by another program: reads continue, writes wait and get 503, then w
   otherProgram.exec('rollback')
   otherProgram.close()
   await waitForRecovery(service)
+  const failures = lines.map((line) => JSON.parse(line)).filter(({ level, status }) => level > 30 || status === 503)
+  assert.ok(failures.length >= 6)
+  for (const { msg, reason } of failures) {
+    if (msg === 'request') assert.is(reason, 'locked')
+    else assert.equal([msg, reason], ['another program holds a lock', 'leave_requests: database is locked'])
+  }
 })
 
 test('locked for long by another process: writes wait for as long as a request may take', async () => {

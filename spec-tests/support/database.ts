@@ -5,12 +5,12 @@ import type BetterSqlite3 from 'better-sqlite3'
 import { Client, types } from 'pg'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
+import { freshUrl } from '../../support/testDatabases.js'
+
+export { freshUrl }
 
 /** The PostgreSQL server; undefined if the tests run on SQLite. */
 export const server = process.env['TEST_DATABASE_URL']
-
-/** The prefix of this run's databases, by which they are dropped afterwards. */
-export const prefix = process.env['TEST_DATABASE_PREFIX'] ?? 'registry_test_'
 
 /** Runs one statement on its own connection. */
 export const runOn = async (url: string, sql: string, values: readonly unknown[] = []) => {
@@ -60,18 +60,6 @@ export const whileLockedIn = async <T>(url: string, lock: string, work: () => Pr
   }
 }
 
-const createOn = async (address: string): Promise<string> => {
-  const name = `${prefix}${randomBytes(6).toString('hex')}`
-  await runOn(address, `create database ${name} template template0 encoding 'UTF8'`)
-  const url = new URL(address)
-  url.pathname = `/${name}`
-  return url.href
-}
-
-/** The URL of a new database; on SQLite a file, as users have, not sqlite::memory:. */
-export const freshUrl = async (): Promise<string> =>
-  server ? createOn(server) : `sqlite:${join(temporaryFolder('fresh').path, 'fresh.sqlite')}`
-
 export interface SharedDatabase {
   readonly url: string
   /** What the service reports to have created at its first start. */
@@ -83,7 +71,7 @@ export interface SharedDatabase {
 /** A new database for several processes. */
 export const sharedDatabase = async (): Promise<SharedDatabase> => {
   if (server) {
-    const url = await createOn(server)
+    const url = await freshUrl()
     const numbered = (sql: string) => {
       let n = 0
       return sql.replaceAll('?', () => `$${++n}`)

@@ -1,6 +1,6 @@
 /** What a list must return, by the oracle of the fuzzer. */
 import type { Resource } from '../../engine/descriptor/registry.js'
-import type { Oracle } from '../../stress/oracle.js'
+import type { Oracle } from '../../support/oracle.js'
 
 export const expectedList = (
   oracle: Oracle,

@@ -50,6 +50,8 @@ const exchange = (address: string, path: string, { method = 'GET', headers = {},
     const sent = request(options, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      // A response that breaks off never ends.
+      response.on('error', reject)
       response.on('end', () => {
         const bytes = Buffer.concat(chunks)
         const decode = bytes.length > 0 ? decoders[response.headers['content-encoding'] ?? ''] : undefined
@@ -154,6 +156,8 @@ export const startService = async (
     onRequest?: OnRequest
     logger?: Logger
     warn?: (message: string) => void
+    /** What the app gets instead of the storage. */
+    wrapStorage?: (storage: Storage) => Storage
   } = {},
 ): Promise<TestService> => {
   // Most tests have a registry of their own, and need not load this one.
@@ -171,7 +175,7 @@ export const startService = async (
   const service = {
     product: { ...product, ...(settings.batch && { batch: true }) },
     registry: served,
-    storage,
+    storage: settings.wrapStorage?.(storage) ?? storage,
     token: 'token' in settings ? settings.token : token,
     credentials: settings.credentials,
     operations: settings.operations,

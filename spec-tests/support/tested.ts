@@ -1,7 +1,8 @@
 /** The resources that tests are repeated for: those of the tested project and, in this repository, the kitchen sink. */
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import { loadOperations } from '../../engine/descriptor/operationFiles.js'
-import type { Registry, Resource } from '../../engine/descriptor/registry.js'
+import type { Registry } from '../../engine/descriptor/registry.js'
+import { asManaged } from '../../support/managed.js'
 import { withSampleRows } from '../../support/samples.js'
 import { server } from './database.js'
 import { testedProject } from './testedProject.js'
@@ -10,17 +11,10 @@ import { testedProject } from './testedProject.js'
 const sink = process.env['TEST_SINK']
 const kitchenSink = sink === undefined ? [] : ((await import(sink)) as { kitchenSink: Registry }).kitchenSink
 
-/** A table of another program is made like any other: a new database has none. */
-const asManaged = ({ existing: _, idColumn: __, ...resource }: Resource): Resource => ({
-  ...resource,
-  table: resource.path.replaceAll('-', '_'),
-  fields: resource.fields.map((field) => ({ ...field, column: field.name })),
-})
-
 const loaded = await loadRegistry(testedProject)
 
 /** The resources of the project. */
-export const deployed = withSampleRows(loaded.map((resource) => (resource.existing ? asManaged(resource) : resource)))
+export const deployed = withSampleRows(loaded.map(asManaged))
 
 /** These and the kitchen sink, with generated rows for resources without demo rows. */
 export const registry: Registry = withSampleRows([...deployed, ...kitchenSink])

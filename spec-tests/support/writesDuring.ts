@@ -2,9 +2,9 @@
 import * as assert from 'uvu/assert'
 import { checkRows } from '../../stress/crashChecks.js'
 import { Ledger } from '../../stress/ledger.js'
-import { seededRandom } from '../../stress/random.js'
 import { registry, serviceEnvironment } from '../../stress/service.js'
 import { repeatAll, startClients } from '../../stress/writeClients.js'
+import { seededRandom } from '../../support/random.js'
 import { startService } from './service.js'
 
 /** Runs the faults beside eight clients; `nextResponses` resolves when they have responses to requests that they send from now on. */

@@ -20,18 +20,27 @@ const selectorOf = (cell) => {
 
 const unsaved = new Set()
 
-/** Shows a row as it is now, apart from cells that are being edited. Resolves with whether it is still among the rows. */
+/** Shows a row as it is now, apart from cells that are being edited. Resolves with what a person should know of it. */
 const refreshRow = async (selector) => {
-  const page = await fetchAgain().catch(() => undefined)
-  const [old, fresh] = [document, page].map((one) => one?.querySelector(selector))
-  if (!old || !fresh) return false
+  const page = await fetchAgain()
+  const old = document.querySelector(selector)
+  if (!old) return ''
+  for (const part of ['.summary', 'tfoot']) {
+    const now = page.querySelector(`#results ${part}`)
+    if (now) document.querySelector(`#results ${part}`)?.replaceWith(now)
+  }
+  const among = page.querySelector(selector)
+  // Beyond the filters or on another page: it stays in sight, as it is stored.
+  const fresh = among ?? (await fetchAgain(`${old.dataset.row}/cells${location.search}`)).querySelector(selector)
+  old.classList.toggle('unfit', !among)
+  if (!fresh) return 'You can no longer see the row.'
   for (const [n, cell] of [...fresh.cells].entries()) {
     const before = old.cells[n]
     if (!before || before.ariaBusy || before.classList.contains('editing') || before.classList.contains('id')) continue
     if (cell.dataset.field) cell.tabIndex = before.tabIndex
     before.replaceWith(cell)
   }
-  return true
+  return among ? '' : 'The row no longer fits what is shown, and stays here until you load the page again.'
 }
 
 /** Puts the control of a cell in its place. */
@@ -60,11 +69,12 @@ const editCell = async (cell) => {
       leave()
       const show = async () => {
         const isFocused = document.activeElement === document.querySelector(own)
-        const isThere = await refreshRow(row)
-        if (isThere && isFocused) focusCell(document.querySelector(own))
-        return isThere
+        const note = await refreshRow(row).catch(() => 'Load the page again to see it.')
+        const now = document.querySelector(own)
+        if (isFocused && now) focusCell(now)
+        return note
       }
-      const notice = toast((await show()) ? 'Saved.' : 'Saved. The row is no longer among those that you see.')
+      const notice = toast(`Saved. ${await show()}`.trim())
       if (undo) offerUndo(notice.firstChild, undo, show)
     },
   })

@@ -47,7 +47,7 @@ const makeFinder = (url) => {
       const found = page.getElementById('found')
       place.replaceChildren(...(found?.childNodes ?? []))
       shown = q
-      status.textContent = found ? `${links().length} found` : page.title
+      status.textContent = found ? page.getElementById('found-count').textContent : page.title
     } catch (error) {
       if (error.name !== 'AbortError') status.textContent = 'The service did not answer. Change the text to try again.'
     }

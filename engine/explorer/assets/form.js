@@ -269,15 +269,11 @@ export const bindForm = (form, place) => {
     return send(path, { method: verb, type, tag, key: isKeyless ? '' : key, isSession: !tokenBox, body: sent })
   }
 
-  /** What takes a change back: the old values again, under the tag that the row has now; deleted rows, as the service has sealed them. */
+  /** What undoes a change: an update with the old values, under the tag that the row has now. */
   const undoOf = (response, result) => {
-    const [path, type] = ['path', 'type'].map((name) => form.getAttribute(`data-${name}`))
-    const write = (to, how) => () => send(to, { type, key: '', isSession: !tokenBox, ...how })
-    if (method === 'DELETE') {
-      const { undo } = result
-      return undo && write(`${path}/undo`, { body: JSON.stringify({ undo }) })
-    }
     if (method !== 'PATCH') return undefined
+    const [path, type] = ['path', 'type'].map((name) => form.getAttribute(`data-${name}`))
+    const write = (how) => () => send(path, { type, key: '', isSession: !tokenBox, ...how })
     if (rows) {
       const [input] = inputs
       const after = readContent(input).text
@@ -287,13 +283,13 @@ export const bindForm = (form, place) => {
         tag: result.tags[n],
         body: `{${JSON.stringify(input.name)}:${old}}`,
       }))
-      return write(path, { body: batchBody(form, method, back) })
+      return write({ body: batchBody(form, method, back) })
     }
     const changed = inputs.filter((input) => readContent(input).text !== read.get(input).text)
     if (!changed.every((input) => canGoBack(input, read.get(input).text, readContent(input).text))) return undefined
     const old = changed.map((input) => `${JSON.stringify(input.name)}:${contentJson(input, read.get(input).text)}`)
     const [, tag] = /"([\w-]+?)(?:-gzip|-br)?"/.exec(response.headers.get('ETag') ?? '') ?? []
-    return changed.length > 0 && tag && write(path, { method, tag, body: `{${old.join(',')}}` })
+    return changed.length > 0 && tag && write({ method, tag, body: `{${old.join(',')}}` })
   }
 
   form.addEventListener('submit', async (event) => {

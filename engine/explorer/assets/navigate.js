@@ -174,9 +174,9 @@ const doubleClickMs = 250
 
 export const cancelLoad = () => current?.abort()
 
-/** The page that is shown, as it is now. */
-export const fetchAgain = async () => {
-  const response = await fetch(location.href, { headers: { Accept: 'text/html' } })
+/** The page that is shown, as it is now, or another one for it. */
+export const fetchAgain = async (url = location.href) => {
+  const response = await fetch(url, { headers: { Accept: 'text/html' } })
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   await released
   return page

@@ -41,10 +41,10 @@ export const batchBody = (form, method, rows) => {
   return `{"operations":[${operations.join(',')}]}`
 }
 
-/** How long a change can be taken back, in milliseconds. */
+/** How long a change can be undone, in milliseconds. */
 const undoMs = 60_000
 
-/** Adds a button to a message that takes the change back; `done` is called afterwards. */
+/** Adds a button to a message that undoes the change; `done` is called afterwards. */
 export const offerUndo = (notice, run, done) => {
   const button = element('button', { type: 'button', className: 'undo', textContent: 'Undo' })
   button.addEventListener('click', async () => {

@@ -33,6 +33,9 @@ export interface ReadPurpose extends Omit<Purpose, 'search' | 'isShort'> {
 /** Added to the server's own statement timeout on this side, in milliseconds, in case the network fails silently. */
 const grace = 1_000
 
+/** The share of the time for a statement that it may wait for a lock. */
+const lockShare = 0.8
+
 /** The pause before a read is cancelled again, in milliseconds: a request that arrives before its statement has no effect. */
 const cancelPause = 50
 
@@ -71,8 +74,8 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
   const settings = {
     // The server applies both before a commit, not to the commit.
     statement_timeout: String(statementMs),
-    // A statement that waits for a lock must not occupy its connection for long.
-    lock_timeout: String(Math.min(waitMs, statementMs)),
+    // A statement that waits for a lock must not occupy its connection for long, and fails before this side gives up on it.
+    lock_timeout: String(Math.ceil(Math.min(waitMs, statementMs) * lockShare)),
     idle_in_transaction_session_timeout: String(statementMs),
     default_transaction_isolation: 'read committed',
     ...(isPlain ? {} : planning),

@@ -3,17 +3,18 @@ import { type Field, idField, type Resource } from '../../descriptor/registry.js
 import { fold } from '../caseFold.js'
 import type { ColumnSql, Dialect, Source } from '../dialect.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
-import { escapedName, quoted } from '../schema.js'
+import { escapedName, literal, quoted } from '../schema.js'
 import { hiddenSizes, idTypeIn, isIntegerType, joinedText, jsonSizes, unmanagedColumns } from '../unmanaged.js'
 import { plainType, withoutZone } from './catalogue.js'
 import { lettersFoldedTo, maxKeyBytes } from './functions.js'
-import { knex, named } from './prepared.js'
+import { knex, named, prepared } from './prepared.js'
 import { findRounded } from './rounded.js'
 import { deferReferences } from './rows.js'
 import {
   asciiSearchedText,
   columnOf,
   filterIndexCondition,
+  hasSequence,
   indexKey,
   keyText,
   parameterType,
@@ -123,14 +124,25 @@ export const managedSource = (index: SearchIndex, resource: Resource): Source =>
       : knex.raw(`${searchedColumn} like ?`, [named('searchPattern')]),
 })
 
-/** A table that the service serves as it is; `hasTrigrams` if an index finds its ASCII words. */
+const takeIds = ({ table }: Resource) =>
+  prepared(
+    knex.raw(`select nextval(pg_get_serial_sequence(${literal(quoted(table))}, 'id')) from generate_series(1, ?)`, [
+      named('$count', 'integer'),
+    ]),
+  )
+
+/** A table that the service serves as it is; `hasTrigrams` if an index finds its ASCII words, `isDistributed` if the server is a cluster. */
 export const unmanagedSource = (
   resource: Resource,
   table: CatalogueTable | undefined,
   hasTrigrams: boolean,
+  isDistributed: boolean,
 ): Source => ({
   ...unmanagedColumns(resource, table, columnSql, (column) => `${column} is not null`, { smallint: 16, integer: 32 }),
   json: rowJson(resource),
+  // A table that the service has created may be distributed later, and has the same statements before.
+  isSpread: isDistributed || !resource.existing,
+  ...(hasSequence(resource) && { takeIds: takeIds(resource) }),
   ...idOf(resource, table),
   findRounded: findRounded(resource, table),
   // The server folds ASCII letters; of the others, those that occur in the searched text are enough.

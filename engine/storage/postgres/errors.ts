@@ -1,9 +1,9 @@
 /** Classifies errors of the server and the driver: whether to retry, whether the outcome is known, and the error of the request. */
 import { type ClientBase, DatabaseError } from 'pg'
-import { OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../storage.js'
+import { Locked, OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../storage.js'
 
 /** SQLSTATEs of a server that is unreachable, full, stopping, read-only or too slow. */
-const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01|55P03)$/
+const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01)$/
 
 /** A serialization failure, a deadlock, or a session that the server has ended: it has rolled the statement back. */
 const rolledBack = /^(?:40001|40P01|57P01|57P05)$/
@@ -26,9 +26,15 @@ export const connectError = (error: Error): Unavailable => {
   return new (isAccepted ? Dropped : NoConnection)(describeError(error), { cause: error })
 }
 
+/** The functions of Citus that report a lost connection to one of its servers, as an internal error. */
+const lostWorker = /^(?:Report(?:Connection|Result)Error|ErrorIfPostCommitFailedShardPlacements)$/
+
+const hasLostConnection = (error: DatabaseError): boolean =>
+  errorCode(error).startsWith('08') || (errorCode(error) === 'XX000' && lostWorker.test(error.routine ?? ''))
+
 /** Whether the connection is unusable: it was lost, or its server is stopping or read-only. */
 export const isBroken = (error: unknown): boolean =>
-  error instanceof DatabaseError ? /^(?:08|57P|25006)/.test(errorCode(error)) : true
+  error instanceof DatabaseError ? hasLostConnection(error) || /^(?:57P|25006)/.test(errorCode(error)) : true
 
 /**
  * Whether the connection was lost, which leaves it unknown whether the server carried out the statement. A pooler reports that with
@@ -36,7 +42,7 @@ export const isBroken = (error: unknown): boolean =>
  */
 const isLost = (error: unknown): boolean =>
   error instanceof DatabaseError
-    ? errorCode(error).startsWith('08')
+    ? hasLostConnection(error)
     : error instanceof Error && !(error instanceof TypeError || error instanceof Unavailable)
 
 /** Whether a read may succeed on another connection. The driver's own time limit is not retried. */
@@ -47,14 +53,17 @@ export const isRetryableRead = (error: unknown): boolean =>
 /** Whether nothing was done because of a conflict between transactions, or because the connection was dropped. */
 export const isRetryableWrite = (error: unknown): boolean => hadNoEffect(error) || error instanceof Dropped
 
-/** The server's function that waits for standbys; a message of it says that this wait was cut short, after the commit. */
-const waitForStandby = 'SyncRepWaitForLSN'
+/**
+ * The function that waits for standbys, and that of Citus which commits on its other servers; a message of it says that this was cut
+ * short, after the commit.
+ */
+const confirmations: ReadonlySet<string | undefined> = new Set(['SyncRepWaitForLSN', 'FinishRemoteTransactionCommit'])
 
-/** Runs the statement that commits. The outcome is unknown if its connection is lost, or if no standby has confirmed the commit. */
+/** Runs the statement that commits. The outcome is unknown if its connection is lost, or if another server has not confirmed the commit. */
 export const committing = async <T>(client: ClientBase, commit: () => Promise<T>): Promise<T> => {
   let unconfirmed: string | undefined
   const onNotice = ({ routine, message }: { routine?: string | undefined; message?: string | undefined }) => {
-    if (routine === waitForStandby) unconfirmed = message
+    if (confirmations.has(routine)) unconfirmed = message
   }
   client.on('notice', onNotice)
   const result = await commit()
@@ -92,8 +101,9 @@ export const storageError = (error: unknown): unknown => {
   if (error instanceof OutcomeUnknown || error instanceof Unavailable || error instanceof WritesForbidden) return error
   if (isMismatch(error)) return new TableChanged((error as Error).message, { cause: error })
   if (isTimeout(error)) return new TimedOut((error as Error).message)
+  if (errorCode(error) === '55P03') return new Locked((error as Error).message, { cause: error })
   if (hadNoEffect(error)) return new Dropped(describeError(error as Error), { cause: error })
-  const isTransient = error instanceof DatabaseError ? transient.test(errorCode(error)) : isLost(error)
+  const isTransient = isLost(error) || transient.test(errorCode(error))
   return isTransient ? new Unavailable(describeError(error as Error), { cause: error }) : error
 }
 

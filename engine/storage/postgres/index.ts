@@ -6,7 +6,7 @@ import type { StorageOptions } from '../options.js'
 import { runInTurn } from '../referencing.js'
 import { ResponseCache } from '../responseCache.js'
 import { literal } from '../schema.js'
-import type { Storage } from '../storage.js'
+import { type Storage, Unavailable } from '../storage.js'
 import { resourceTables } from '../tables.js'
 import { textSize } from '../unmanaged.js'
 import { withTimeout } from './attempts.js'
@@ -23,11 +23,16 @@ import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
 import { advanceSequence, createStatements, inSequence, keyStatements, refusedBy } from './writes.js'
 
-/** Whether transactions are read-only, and whether this role has the right to any write of the registry. */
-const pingStatement = (registry: Registry): Prepared => {
+/** Whether the coordinator of a Citus cluster reaches all servers that have rows. */
+const reachesWorkers = `(select coalesce(bool_and(citus_check_connection_to_node(nodename, nodeport)), true) from pg_dist_node as node
+  where isactive and noderole = 'primary' and exists (select from pg_dist_placement where groupid = node.groupid))`
+
+/** Whether transactions are read-only, whether this role has the right to any write of the registry, and whether all rows can be read. */
+const pingStatement = (registry: Registry, isDistributed: boolean): Prepared => {
   const rights = writeRights(registry).map(hasRight)
   const mayWrite = rights.length === 0 ? 'true' : `coalesce(${rights.join(' or ')}, true)`
-  return prepared(knex.raw(`select current_setting('transaction_read_only'), ${mayWrite}`))
+  const hasRows = isDistributed ? reachesWorkers : 'true'
+  return prepared(knex.raw(`select current_setting('transaction_read_only'), ${mayWrite}, ${hasRows}`))
 }
 
 const columnsStatement = (registry: Registry): Prepared => {
@@ -51,14 +56,14 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   )
   const isPlain = (resource: Resource) => unmanagedTables.has(resource)
   const connections = connectionsTo(server, options.pool, registry.every(isPlain))
-  const [columns, ping] = [columnsStatement(registry), pingStatement(registry)]
+  const [columns, ping] = [columnsStatement(registry), pingStatement(registry, server.isDistributed)]
   const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
   const cache = new ResponseCache(options.cacheBytes)
   const reads = await openReplicas(connections, options)
   const dialect = postgresDialect(searchIndex)
   const source = (resource: Resource): Source =>
     isPlain(resource)
-      ? unmanagedSource(resource, unmanagedTables.get(resource), searchIndex.isAvailable)
+      ? unmanagedSource(resource, unmanagedTables.get(resource), searchIndex.isAvailable, server.isDistributed)
       : managedSource(searchIndex, resource)
   const sources = new Map(registry.map((resource) => [resource.path, source(resource)]))
   const sourceAt = (path: string) => sources.get(path) as Source
@@ -128,6 +133,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     }),
     async ping() {
       const [row] = await ask(ping)
+      if (row?.[2] === 'f') throw new Unavailable('a server of the cluster that has rows does not respond')
       return { isReadOnly: row?.[0] === 'on', mayWrite: row?.[1] === 't', changedTables: await changed() }
     },
     async close() {

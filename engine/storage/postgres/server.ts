@@ -196,7 +196,7 @@ export const reachServer = async (
   const { tls, isDirect, withoutTriggers, isDistributed } = await choose(address, waitMs)
   if (withoutTriggers) {
     warn(
-      `The server is ${withoutTriggers}, which has no statement triggers with transition tables: DERIVED_OBJECTS is false. See docs/scaling.md.`,
+      `The server is ${withoutTriggers}, which has no statement triggers with transition tables: DERIVED_OBJECTS is false. See docs/postgres.md#without-derived-objects.`,
     )
   }
   if (!isDirect && address.options) throw noOptions()

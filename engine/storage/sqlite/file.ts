@@ -6,11 +6,8 @@ import { defaultDatabaseUrl } from '../../process/databaseUrl.js'
 import { countsTable } from '../schema.js'
 import { Database } from './driver.js'
 
-export const inMemory = ':memory:'
-
 /** Identifies the file at a path; undefined if there is none. */
 export const fileIdentity = (path: string): string | undefined => {
-  if (path === inMemory) return undefined
   const found = statSync(path, { throwIfNoEntry: false, bigint: true })
   return found && `${found.dev}:${found.ino}`
 }
@@ -43,7 +40,7 @@ const may = (path: string, mode: number): boolean => {
 }
 
 /** Whether this user may not write to the database. */
-export const isReadOnly = (path: string): boolean => path !== inMemory && !may(path, constants.W_OK)
+export const isReadOnly = (path: string): boolean => !may(path, constants.W_OK)
 
 const nearestExisting = (folder: string): string => (existsSync(folder) ? folder : nearestExisting(dirname(folder)))
 

@@ -10,43 +10,34 @@ import type { Storage } from '../storage.js'
 import { resourceTables } from '../tables.js'
 import { textSize } from '../unmanaged.js'
 import { readCatalogue, tableChecks } from './catalogue.js'
+import { connect } from './connection.js'
 import { keyStatements, managedSource, sqliteDialect, unmanagedSource } from './dialect.js'
-import { fileIdentity, inMemory, isReadOnly, type OpenedFile, refuseMoved } from './file.js'
+import { fileIdentity, isReadOnly, refuseMoved } from './file.js'
 import { reader } from './reader.js'
 import { createReaders } from './readers.js'
 import { insertRows, readRows } from './rows.js'
 import { commitCounter, runnerFor } from './runner.js'
 import { rowJson } from './schema.js'
-import { readLockTimeout, setUp, startTimeout } from './setUp.js'
-import { type Executor, inPlace, workerThread } from './worker.js'
+import { setUp, startTimeout } from './setUp.js'
+import { temporaryFile } from './temporaryFile.js'
+import { workerThread } from './worker.js'
 import { writeQueue } from './writeQueue.js'
-import { askOn, refusedBy, writer } from './writes.js'
+import { askOn, refusedBy } from './writes.js'
 import type { WriteWorkerData } from './writeWorker.js'
 
 /** How many threads read: one is always free for quick reads. */
 const readerThreads = 2
 
-/** What runs reads and writes: worker threads, or this thread where no other can see the database. */
-const createExecutors = (
-  file: OpenedFile,
-  database: Database,
-  read: ReturnType<typeof reader>,
-  timeoutMs: number,
-  onRestart: (cause: string) => void,
-): { reading: Executor[]; writing: Executor } => {
-  if (file.path === inMemory) return { reading: [inPlace(read)], writing: inPlace(writer(database, () => {})) }
-  const thread = (module: string, data: unknown) => workerThread(new URL(module, import.meta.url), data, onRestart)
-  return {
-    reading: Array.from({ length: readerThreads }, () => thread('./readWorker.js', file)),
-    writing: thread('./writeWorker.js', { file, timeoutMs } satisfies WriteWorkerData),
-  }
-}
-
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
 export const openSqlite = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
   if (options.derivedObjects === false) options.warn('DERIVED_OBJECTS=false is for PostgreSQL; SQLite ignores it.')
-  const path = sqlitePath(url) as string
-  const database = await setUp(registry, path, options)
+  const name = sqlitePath(url) as string
+  const temporary = name === ':memory:' ? temporaryFile() : undefined
+  const path = temporary?.path ?? name
+  const database = await setUp(registry, path, name, options).catch((error) => {
+    temporary?.remove()
+    throw error
+  })
   const managed = managedResources(registry)
   const file = { path, identity: fileIdentity(path), isUnmanaged: managed.length === 0 }
   const commits = commitCounter(database)
@@ -56,7 +47,9 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     threadRestarts++
     options.warn(`A worker thread died and was replaced: ${cause}.`)
   }
-  const { reading, writing } = createExecutors(file, database, read, options.readTimeoutMs, onRestart)
+  const thread = (module: string, data: unknown) => workerThread(new URL(module, import.meta.url), data, onRestart)
+  const reading = Array.from({ length: readerThreads }, () => thread('./readWorker.js', file))
+  const writing = thread('./writeWorker.js', { file, timeoutMs: options.readTimeoutMs } satisfies WriteWorkerData)
   const readers = createReaders(reading, options.readTimeoutMs)
   const writes = writeQueue(writing, commits.committed)
   const connection = { database, read, readers, writes, commits }
@@ -74,17 +67,17 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     cache,
     ...options,
   })
-  /** Runs long work in one transaction of this thread, which is undone if it returns something. */
-  const inTransaction = async <T>(work: () => Promise<T | undefined>): Promise<T | undefined> => {
-    database.pragma(`busy_timeout = ${startTimeout}`)
+  /** For commands: runs long work in one transaction of a connection of its own, which is undone if it returns something. */
+  const inTransaction = async <T>(work: (own: Database) => Promise<T | undefined>): Promise<T | undefined> => {
+    const own = connect(path, { timeout: startTimeout, fileMustExist: true }, file.isUnmanaged)
     try {
-      database.exec('begin immediate')
-      const failure = await work()
-      if (failure === undefined) database.exec('commit')
+      own.exec('begin immediate')
+      const failure = await work(own)
+      if (failure === undefined) own.exec('commit')
       return failure
     } finally {
-      if (database.inTransaction) database.exec('rollback')
-      database.pragma(`busy_timeout = ${readLockTimeout}`)
+      // Which undoes what was not committed.
+      own.close()
       commits.committed()
     }
   }
@@ -94,15 +87,15 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     counts,
     rows: async (copied, after, count) => readRows(database, copied, after, count),
     fill: (batches) =>
-      inTransaction(async () => {
-        database.pragma('defer_foreign_keys = ON')
-        for await (const { resource, rows } of batches) insertRows(database, resource, rows)
+      inTransaction(async (own) => {
+        own.pragma('defer_foreign_keys = ON')
+        for await (const { resource, rows } of batches) insertRows(own, resource, rows)
         return undefined
       }),
     importAll: (resource, created, parts) =>
-      inTransaction(() => {
+      inTransaction((own) => {
         const make = async (rows: readonly ImportedRow[]) =>
-          runAtOnce(makeImport(await planImport(resource, { rows, mode: 'store', created })), askOn(database))
+          runAtOnce(makeImport(await planImport(resource, { rows, mode: 'store', created })), askOn(own))
         return importParts(parts(), make, refusedBy)
       }),
     stats: () => ({ cache: cache.stats(), pools: [], threadRestarts }),
@@ -114,6 +107,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     async close() {
       await Promise.all([writes.close(), ...reading.map((executor) => executor.close())])
       database.close()
+      temporary?.remove()
     },
   }
 }

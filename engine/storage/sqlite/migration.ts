@@ -1,4 +1,5 @@
 /** The migration dialect of SQLite. SQLite stores the SQL of each object, which is compared with the expected SQL. */
+import { setImmediate } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
 import type { KindSpec } from '../../descriptor/kinds.js'
 import type { Resource } from '../../descriptor/registry.js'
@@ -89,6 +90,8 @@ export const migrationDialect = (database: Database): MigrationDialect => {
       for (const [done, statement] of sql.entries()) {
         onDone(done / sql.length)
         await execute(statement)
+        // A signal may end the process between two statements, which take this thread.
+        await setImmediate()
       }
     },
     ownTables,

@@ -69,7 +69,7 @@ const stateReader = ({ database, commits }: Connection, resource: Resource): (()
         const isDense = typeof first === 'bigint' && last - first + 1n === total
         state = { version, hasLongRows: hasLongRows === 1n, denseIds: isDense ? [first, last] : undefined }
       } catch (error) {
-        throw storageError(error as Error)
+        throw storageError(error as Error, resource.table)
       }
     }
     seen = count
@@ -92,7 +92,7 @@ export const runnerFor = (connection: Connection, resource: Resource): Runner =>
       }
       return withBuffers(written)
     } catch (error) {
-      throw storageError(error as Error)
+      throw storageError(error as Error, resource.table)
     }
   }
   return {
@@ -109,7 +109,7 @@ export const runnerFor = (connection: Connection, resource: Resource): Runner =>
         const task = { table: path, caller, keys, isLong, isBegun }
         return (await readers(task, read)) as Cell[][]
       } catch (error) {
-        throw storageError(error as Error)
+        throw storageError(error as Error, resource.table)
       }
     },
     write: async (plan) => (await commit(plan)) as Outcome,

@@ -11,13 +11,13 @@ import type { ChangeOptions, Migrated, MigrateOptions, StorageOptions } from '..
 import { NothingToDo, StorageError } from '../storage.js'
 import { connect } from './connection.js'
 import { Database, driver } from './driver.js'
-import { explainError, inMemory, isNew, makeFolder, refuseUnreadable, refuseUnsound, refuseUnusable } from './file.js'
+import { explainError, isNew, makeFolder, refuseUnreadable, refuseUnsound, refuseUnusable } from './file.js'
 import { migrationDialect } from './migration.js'
 import { addNumberFunction } from './numberText.js'
 
 /** How long a start, and how long a read, waits for another process's lock, in milliseconds. */
 export const startTimeout = 5_000
-export const readLockTimeout = 50
+const readLockTimeout = 50
 
 interface MigratedFile {
   readonly database: BetterSqlite3.Database
@@ -32,15 +32,14 @@ const withMigrated = async <T>(
   path: string,
   options: ChangeOptions,
   work: (migrated: MigratedFile) => Promise<T>,
+  name = path,
 ): Promise<T> => {
   let database: BetterSqlite3.Database | undefined
   const isUnmanaged = managedResources(registry).length === 0
   try {
-    if (path !== inMemory) {
-      refuseUnusable(path, options.warn, isUnmanaged)
-      makeFolder(path)
-    }
-    const isCreated = path === inMemory || isNew(path)
+    refuseUnusable(path, options.warn, isUnmanaged)
+    makeFolder(path)
+    const isCreated = isNew(path)
     if (!isCreated) refuseUnsound(path, registry)
     database = connect(path, { timeout: startTimeout }, isUnmanaged)
     const dialect = migrationDialect(database)
@@ -49,19 +48,28 @@ const withMigrated = async <T>(
   } catch (error) {
     database?.close()
     if (error instanceof NothingToDo) throw error
-    throw new StorageError(`The database ${path} cannot be used: ${explainError(path, error as Error)}`)
+    throw new StorageError(`The database ${name} cannot be used: ${explainError(path, error as Error)}`)
   }
 }
 
-export const setUp = (registry: Registry, path: string, options: StorageOptions): Promise<BetterSqlite3.Database> =>
-  withMigrated(registry, path, options, async ({ database, dialect, plan, isCreated }) => {
+/** Returns the connection of the main thread, which only reads from here on. `name` is the file in messages. */
+export const setUp = (
+  registry: Registry,
+  path: string,
+  name: string,
+  options: StorageOptions,
+): Promise<BetterSqlite3.Database> => {
+  const prepare = async ({ database, dialect, plan, isCreated }: MigratedFile) => {
     const isLoaded = options.demo && (await loadDemo(dialect, registry))
     await reportCountDifferences(dialect, registry, options.warn)
     options.opened?.({ created: isCreated, demo: isLoaded, driver, changes: isCreated ? [] : describeSteps(plan) })
-    // From here on, waiting for a lock would block every request of this process.
+    // From here on, waiting for a lock would block every request of this process, and so would a write.
     database.pragma(`busy_timeout = ${readLockTimeout}`)
+    database.pragma('query_only = ON')
     return database
-  })
+  }
+  return withMigrated(registry, path, options, prepare, name)
+}
 
 export const migrateSqlite = (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
   withMigrated(registry, sqlitePath(url) as string, options, async ({ database, dialect, plan }) => {
@@ -79,9 +87,9 @@ export const useSqlite = async <T>(
   const path = sqlitePath(url) as string
   let database: BetterSqlite3.Database | undefined
   try {
-    if (path !== inMemory) refuseUnreadable(path)
-    const isAvailable = path !== inMemory && !isNew(path)
-    database = new Database(isAvailable ? path : inMemory, { readonly: isAvailable, timeout: startTimeout })
+    refuseUnreadable(path)
+    const isAvailable = !isNew(path)
+    database = new Database(isAvailable ? path : ':memory:', { readonly: isAvailable, timeout: startTimeout })
     addNumberFunction(database)
     return await work(migrationDialect(database))
   } catch (error) {

@@ -13,12 +13,6 @@ export interface Executor {
 /** Carries out a task, within the time that is left for it in milliseconds; may be asynchronous. */
 type RunTask = (message: never, timeLeftMs: number) => unknown
 
-export const inPlace = (run: RunTask): Executor => ({
-  lastMs: 0,
-  run: async (message, timeoutMs = Number.POSITIVE_INFINITY) => run(message as never, timeoutMs) as never,
-  close: async () => {},
-})
-
 /** What a worker is sent, and what it sends back under the same id. */
 interface TaskMessage {
   readonly id: number

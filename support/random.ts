@@ -1,5 +1,5 @@
 /** Random choices from a seed: the same seed gives the same choices. */
-import { integer, type Option } from '../support/options.js'
+import { integer, type Option } from './options.js'
 
 export interface Random {
   /** An integer from 0 to limit - 1. */

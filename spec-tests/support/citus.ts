@@ -1,0 +1,29 @@
+/** The Citus cluster of the tests, if CITUS_DATABASE_URL leads to its coordinator: a schema for each test, and deploy/citus.sql. */
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { root } from '../../support/root.js'
+import { runOn } from './database.js'
+
+export const cluster = process.env['CITUS_DATABASE_URL'] as string
+
+const schemas: string[] = []
+
+/** The address of a new schema. */
+export const freshSchema = async (): Promise<string> => {
+  const schema = `citus_${randomBytes(4).toString('hex')}`
+  await runOn(cluster, `create schema ${schema}`)
+  schemas.push(schema)
+  const url = new URL(cluster)
+  url.searchParams.set('options', `-c search_path=${schema},public`)
+  return url.href.replaceAll('+', '%20')
+}
+
+export const dropSchemas = async (): Promise<void> => {
+  for (const schema of schemas) await runOn(cluster, `drop schema ${schema} cascade`)
+}
+
+const script = join(root, 'deploy/citus.sql')
+
+export const distribute = (url: string, tables: string) =>
+  spawnSync('psql', [url, '-v', `distribute=${tables}`, '-f', script], { encoding: 'utf8' })

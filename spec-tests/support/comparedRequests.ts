@@ -1,0 +1,689 @@
+/** Requests of every operation, over tables that a distributed database can have: two services that answer them alike are the same. */
+import {
+  boolean,
+  claim,
+  date,
+  decimal,
+  integer,
+  json,
+  now,
+  number,
+  text,
+  timestamp,
+  uuid,
+} from '../../engine/descriptor/index.js'
+import type { Registry, RowValues } from '../../engine/descriptor/registry.js'
+import { callersNamed } from './callers.js'
+import { resourceIn } from './registryFrom.js'
+import { token } from './service.js'
+
+const open = { create: true, update: true, delete: true, import: true, summary: true } as const
+
+/** The first six have unique fields or are referenced, so that every node of a distributed database has a copy. */
+export const comparedRegistry: Registry = [
+  resourceIn('teams', { name: text({ unique: true, sort: true }), size: integer({ range: true, filter: true }) }, open),
+  resourceIn(
+    'places',
+    { title: text({ filter: true, sort: true }), code: text({ unique: true }) },
+    { id: 'text', ...open },
+  ),
+  resourceIn('groups', { title: text({ sort: true }) }, { id: 'uuid', ...open }),
+  resourceIn(
+    'people',
+    {
+      code: text({ unique: true, filter: true }),
+      name: text({ sort: true }),
+      team_id: integer({ references: 'teams', filter: true }),
+      boss_id: integer({ references: 'people', onDelete: 'set null', filter: true }),
+      born: date({ range: true, sort: true }),
+      fee: decimal({ digits: 12, places: 2, range: true, sort: true }),
+    },
+    open,
+  ),
+  resourceIn(
+    'desks',
+    { code: text({ unique: true }), owner: integer({ filter: true }), team: text({ filter: true }) },
+    {
+      ...open,
+      access: { read: ['chief', { owner: claim('owner') }], create: 'signed-in', update: { owner: claim('owner') } },
+    },
+  ),
+  resourceIn(
+    'seats',
+    { number: integer({ unique: ['team_id'] }), team_id: integer({ references: 'teams', filter: true }) },
+    open,
+  ),
+  resourceIn(
+    'tasks',
+    {
+      title: text({ sort: true }),
+      notes: text(),
+      state: text({ oneOf: ['new', 'open', 'done'], filter: true, sort: true, default: 'new' }),
+      team_id: integer({ references: 'teams', onDelete: 'cascade', filter: true }),
+      owner_id: integer({ references: 'people', onDelete: 'set null', filter: true }),
+      place: text({ references: 'places', filter: true }),
+      group_id: uuid({ references: 'groups', filter: true }),
+      effort: integer({ range: true, sort: true, filter: true }),
+      price: decimal({ digits: 12, places: 2, range: true, sort: true, filter: true }),
+      share: number({ range: true, sort: true, filter: true }),
+      due: date({ range: true, sort: true, filter: true }),
+      at: timestamp({ range: true, sort: true, filter: true }),
+      done: boolean({ filter: true, sort: true }),
+      settings: json(),
+      secret: text({ redacted: true }),
+      changed: timestamp({ managed: now, onUpdate: now }),
+    },
+    { required: ['title'], ...open },
+  ),
+  resourceIn(
+    'labels',
+    { title: text({ sort: true, filter: true }), weight: integer({ range: true }) },
+    { id: 'text', ...open },
+  ),
+  resourceIn(
+    'memos',
+    {
+      words: text({ sort: true }),
+      person_id: integer({ references: 'people', filter: true }),
+      group_id: uuid({ references: 'groups', filter: true }),
+    },
+    { id: 'uuid', ...open },
+  ),
+  resourceIn(
+    'guards',
+    {
+      owner: integer({ filter: true, sort: true }),
+      team: text({ filter: true, oneOf: ['red', 'blue', 'green'] }),
+      title: text({ sort: true }),
+      amount: integer({ range: true, filter: true, sort: true }),
+      pay: decimal({ digits: 10, places: 2, readBy: ['chief'], filter: true, sort: true }),
+      desk_id: integer({ references: 'desks', filter: true, onDelete: 'cascade' }),
+      task_team: integer({ references: 'teams', filter: true }),
+    },
+    {
+      ...open,
+      access: {
+        read: ['chief', { owner: claim('owner') }, { team: claim('teams') }],
+        create: ['chief', { owner: claim('owner'), team: claim('teams') }],
+        update: ['chief', { owner: claim('owner') }],
+        delete: 'chief',
+      },
+    },
+  ),
+  resourceIn('events', { what: text(), at: timestamp({ range: true, sort: true }) }, open),
+]
+
+/** Those that a distributed database spreads over its nodes. */
+export const spreadTables = ['tasks', 'labels', 'memos', 'guards', 'events']
+
+export const comparedCallers = callersNamed({
+  chief: { roles: ['chief'] },
+  one: { roles: [], claims: { owner: 1, teams: ['red'] } },
+  two: { roles: [], claims: { owner: 2, teams: ['red', 'blue'] } },
+  none: { roles: [] },
+})
+
+/** A request; `{name}` in its path and body is the id of the row that the request with `as: name` has created in the same service. */
+export interface ComparedRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly as?: string
+  /** Whether the pages that follow are compared too. */
+  readonly isFollowed?: boolean
+}
+
+// biome-ignore format: one list
+const words = [
+  'Müller & Sons', 'STRASSE', 'Straße 7', 'ΣΊΣΥΦΟΣ', 'σίσυφος', 'Ёлка', 'ёлка', '日本語のテキスト', 'İstanbul', 'naïve café', '100% sure', 'a_b\\c',
+  "it's \"quoted\"", 'Zebra', 'zebra', 'plain task', 'Plain TASK', '', 'x y', '  spaced  ', 'K', '👩‍🚀 mission', 'ﬁle', 'tab\tand\nline',
+]
+const searches = [
+  'müller',
+  'STRASSE',
+  'ße',
+  'ς',
+  'ΣΊΣ',
+  'Ё',
+  '日本',
+  'istanbul',
+  'CAFÉ',
+  '100%',
+  '_b\\',
+  "it's",
+  '"quoted"',
+  'zebra',
+  'task',
+  'k',
+  '👩',
+  'new',
+  'q',
+  'plain task note',
+  '\u0000',
+  '',
+]
+
+const pick = <T>(values: readonly T[], n: number): T => values[n % values.length] as T
+const days = ['2024-02-29', '1999-12-31', '2026-03-01', '0001-01-01', '9999-12-31']
+
+const taskRows: RowValues[] = Array.from({ length: 60 }, (_, n) => ({
+  title: `${pick(words, n)} ${n % 5}`,
+  notes: n % 3 === 0 ? null : `note ${pick(words, n * 7 + 3)}`,
+  state: pick(['new', 'open', 'done'], n * 7),
+  team_id: n % 6 === 0 ? null : 1 + (n % 3),
+  owner_id: n % 4 === 0 ? null : 1 + (n % 5),
+  place: n % 5 === 0 ? null : pick(['a/b', 'NL', 'ü "x"'], n),
+  effort: n % 7 === 0 ? null : ((n * 37) % 21) - 10,
+  price: n % 8 === 0 ? null : pick(['0.10', '-3.05', '1000000000.99', '7.00', '7.01'], n),
+  share: n % 9 === 0 ? null : pick([0.5, -1.25e-7, 3, 1e20, 0.1], n),
+  due: n % 10 === 0 ? null : pick(days, n * 3),
+  at: n % 11 === 0 ? null : `202${n % 7}-0${1 + (n % 9)}-11T0${n % 10}:30:00.${100 + n}Z`,
+  done: n % 3 === 2 ? null : n % 3 === 0,
+  settings: n % 4 === 1 ? null : { n, list: [1, 'two', { three: null }], text: pick(words, n) },
+  secret: `hidden ${n}`,
+}))
+const guardRows: RowValues[] = Array.from({ length: 40 }, (_, n) => ({
+  owner: n % 7 === 0 ? null : 1 + (n % 3),
+  team: pick(['red', 'blue', 'green', null], n * 3),
+  title: `guard ${pick(words, n)}`,
+  amount: n % 5 === 0 ? null : (n * 13) % 17,
+  pay: `${n}.50`,
+  desk_id: n % 4 === 0 ? null : 1 + (n % 3),
+  task_team: n % 3 === 0 ? null : 1 + (n % 2),
+}))
+
+const service = { authorization: `Bearer ${token}` }
+const as = (name: string) => ({ authorization: `Bearer ${name}` })
+const json_ = { 'content-type': 'application/json' }
+
+const get = (
+  path: string,
+  headers: Record<string, string> = service,
+  more: Partial<ComparedRequest> = {},
+): ComparedRequest => ({
+  method: 'GET',
+  path: path.startsWith('/') ? path : `/api/v1/${path}`,
+  headers,
+  ...more,
+})
+const sent = (
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+  more: Partial<ComparedRequest> = {},
+): ComparedRequest => ({
+  method,
+  path: `/api/v1/${path}`,
+  headers: { ...service, ...json_, ...headers },
+  ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  ...more,
+})
+const post = (path: string, body: unknown, headers?: Record<string, string>, more?: Partial<ComparedRequest>) =>
+  sent('POST', path, body, headers, more)
+const patch = (path: string, body: unknown, headers?: Record<string, string>) => sent('PATCH', path, body, headers)
+const remove = (path: string, headers?: Record<string, string>) => sent('DELETE', path, undefined, headers)
+const ndjson = (path: string, rows: readonly RowValues[], headers: Record<string, string> = {}) =>
+  post(path, rows.map((row) => JSON.stringify(row)).join('\n'), { 'content-type': 'application/x-ndjson', ...headers })
+const csv = (path: string, body: string) => post(path, body, { 'content-type': 'text/csv' })
+const encoded = encodeURIComponent
+
+const filling: ComparedRequest[] = [
+  ...['Red', 'Blue', 'Green', 'Empty'].map((name, n) => post('teams', { name, size: n })),
+  ...['a/b', 'NL', 'ü "x"', 'spare'].map((id, n) =>
+    post('places', { id, title: `Place ${pick(words, n)}`, code: n === 1 ? null : `p${n}` }),
+  ),
+  post('groups', { title: 'Crew' }, {}, { as: 'crew' }),
+  post('groups', { title: 'Band' }, {}, { as: 'band' }),
+  ndjson(
+    'people/import',
+    Array.from({ length: 12 }, (_, n) => ({
+      code: n === 3 ? null : `c${n}`,
+      name: pick(words, n),
+      team_id: n % 4 === 0 ? null : 1 + (n % 3),
+      born: pick(days, n),
+      fee: n % 5 === 0 ? null : `${n * 11}.05`,
+    })),
+  ),
+  ...[1, 2, 3].map((n) => post('desks', { code: `d${n}`, owner: n, team: 'red' })),
+  ...[1, 2].map((n) => post('seats', { number: n, team_id: 1 })),
+  ndjson('tasks/import', taskRows),
+  ndjson('guards/import', guardRows),
+  ndjson(
+    'labels/import',
+    ['b', 'ä', 'A', 'a', '10', '9', '日'].map((id, n) => ({ id, title: `Label ${pick(words, n)}`, weight: n * 3 })),
+  ),
+  post('memos', { words: 'First', person_id: 4, group_id: '{crew}' }, {}, { as: 'memo' }),
+  post('memos', { words: 'Second', person_id: 5 }),
+  post('memos', { words: 'Third ΣΊΣΥΦΟΣ', person_id: 5, group_id: '{band}' }),
+  ...[1, 2, 3].map((n) => post('events', { what: `Event ${n}`, at: `2026-0${n}-01T00:00:00Z` })),
+]
+
+const kinds = ['effort', 'price', 'share', 'due', 'at'] as const
+const bounds: Readonly<Record<(typeof kinds)[number], readonly [string, string]>> = {
+  effort: ['-3', '5'],
+  price: ['0.1', '7.00'],
+  share: ['-1', '3'],
+  due: ['2024-02-29', '2026-03-01'],
+  at: ['2021-01-01T00:00:00Z', '2024-06-01T00:00:00%2B02:00'],
+}
+
+/** Lists of one table, of every operator and order. */
+const taskLists: string[] = [
+  ...['', 'limit=7', 'limit=3&offset=2', 'offset=58', 'offset=600', 'limit=1&offset=99999999999999999999', 'limit=200'],
+  ...searches.map((q) => `q=${encoded(q)}&limit=20`),
+  ...[
+    'state=open',
+    'state.in=open&state.in=done',
+    'team_id=1',
+    'team_id=999',
+    'team_id.null=true',
+    'team_id.null=false&state=new',
+  ],
+  ...[
+    'owner_id.in=1&owner_id.in=3',
+    'place=a%2Fb',
+    'place.in=NL&place.in=none',
+    'place.null=true',
+    'group_id.null=true',
+    'done=true',
+    'done=false',
+    'done.null=true',
+  ],
+  ...[
+    'effort=4',
+    'effort.in=4&effort.in=-6&effort.in=99999999999999999999',
+    'price=7',
+    'price.in=7.00&price.in=0.1',
+    'share=0.5',
+    'due=2024-02-29',
+    'at.null=true',
+  ],
+  ...kinds.flatMap((name) => [
+    `${name}.gte=${bounds[name][0]}`,
+    `${name}.gt=${bounds[name][0]}&${name}.lte=${bounds[name][1]}`,
+    `${name}.lt=${bounds[name][1]}&sort=-${name}`,
+    `${name}.gte=${bounds[name][0]}&state=open&q=task&sort=${name}`,
+  ]),
+  ...['effort.gt=9&effort.lt=3', 'effort.gte=-99999999999999999999&limit=3'],
+  ...['title', 'state', 'effort', 'price', 'share', 'due', 'at', 'done', 'id'].flatMap((name) => [
+    `sort=${name}&limit=15`,
+    `sort=-${name}&limit=15&offset=5`,
+  ]),
+  ...[
+    'sort=title&state=open',
+    'sort=-price&q=task',
+    'sort=due&team_id=2&effort.gte=0',
+    'sort=-at&owner_id.in=1&owner_id.in=2&offset=3&limit=4',
+    'sort=done&done.null=false',
+  ],
+  ...[
+    'expand=team_id',
+    'expand=owner_id&expand=place&limit=10',
+    'expand=team_id&expand=owner_id&expand=place&expand=group_id&sort=-effort&state=open',
+  ],
+  ...['q=task&expand=place', 'limit=0', 'sort=nothing', 'effort.gte=x', 'expand=nothing'],
+]
+const followed = [
+  'limit=11',
+  'limit=13&sort=-price',
+  'limit=9&sort=due&state=new',
+  'limit=4&q=task&sort=title',
+  'limit=17&sort=at',
+  'limit=8&expand=team_id&sort=-done',
+]
+const summaries: string[] = [
+  ...[
+    '',
+    'by=state',
+    'by=team_id&sum=effort&avg=effort&min=effort&max=effort',
+    'by=place&sum=price&avg=price&min=price&max=price',
+  ],
+  ...[
+    'by=due.year&sum=price',
+    'by=due.month&by=state&limit=5',
+    'by=at.day&min=at&max=at',
+    'by=done&min=due&max=due',
+    'by=price',
+    'by=effort&limit=3',
+  ],
+  ...[
+    'by=state&q=task',
+    'by=state&team_id=1&sum=price',
+    'by=owner_id&effort.gte=0&avg=price',
+    'sum=effort&sum=price&avg=effort',
+    'by=nothing',
+    'state=none&sum=effort',
+  ],
+]
+const guardLists = [
+  '',
+  'limit=3&offset=2',
+  'q=guard',
+  'q=zebra',
+  'team=red',
+  'owner=1',
+  'amount.gte=5&sort=-amount',
+  'sort=title&limit=5',
+  'sort=-owner',
+  'expand=desk_id',
+  'expand=desk_id&expand=task_team&team=blue',
+  'desk_id=2',
+  'pay=3.50',
+  'sort=pay',
+]
+const accepts = { csv: { accept: 'text/csv' }, ndjson: { accept: 'application/x-ndjson' } }
+
+const reads = (): ComparedRequest[] => [
+  ...taskLists.map((query) => get(`tasks?${query}`)),
+  ...followed.map((query) => get(`tasks?${query}`, service, { isFollowed: true })),
+  ...summaries.map((query) => get(`tasks/summary?${query}`)),
+  ...['', 'sort=-price', 'state=open&sort=title', 'q=task', 'effort.gte=0&sort=due'].flatMap((query) => [
+    get(`tasks?${query}`, { ...service, ...accepts.csv }),
+    get(`tasks?${query}`, { ...service, ...accepts.ndjson }),
+  ]),
+  get('tasks?expand=owner_id&sort=effort', { ...service, ...accepts.ndjson }),
+  ...[
+    'tasks/1',
+    'tasks/60',
+    'tasks/999',
+    'tasks/abc',
+    'tasks/7?expand=team_id&expand=owner_id&expand=place',
+    'labels/%C3%A4',
+    'places/a%2Fb',
+    'memos/{memo}',
+  ].map((path) => get(path)),
+  ...[
+    'teams/1?expand=tasks.team_id',
+    'teams/2?expand=tasks.team_id&expand=people.team_id&expand=seats.team_id',
+    'people/5?expand=team_id&expand=tasks.owner_id&expand=memos.person_id',
+  ].map((path) => get(path)),
+  ...[
+    'places/NL?expand=tasks.place',
+    'groups/{crew}?expand=memos.group_id',
+    'desks/2?expand=guards.desk_id',
+    'memos/{memo}?expand=group_id&expand=person_id',
+  ].map((path) => get(path)),
+  ...[
+    'labels',
+    'labels?sort=title',
+    'labels?sort=-title&limit=3',
+    'labels?q=label&weight.gte=6',
+    'labels?sort=-id',
+    'labels?title=Label%20STRASSE',
+    'memos?sort=words',
+    'memos?sort=-words&expand=person_id',
+    'memos?person_id=5&sort=words',
+    'memos?group_id={band}',
+    'memos?q=%CF%83%CE%AF',
+  ].map((path) => get(path)),
+  get('labels?limit=2', service, { isFollowed: true }),
+  ...[
+    'people',
+    'people?sort=-born&limit=5',
+    'people?q=stra&sort=name',
+    'people?expand=team_id&expand=boss_id',
+    'people?code=c2',
+    'people?code.in=c1&code.in=c9',
+    'people?fee.gte=20&sort=-fee',
+    'people/summary?by=team_id&sum=fee&max=born',
+    'teams?sort=-name',
+    'teams?size.gte=1',
+    'places?sort=title',
+    'groups?sort=title',
+    'events?at.gte=2026-02-01T00:00:00Z&sort=-at',
+  ].map((path) => get(path)),
+  get('people?limit=5&sort=name', service, { isFollowed: true }),
+  ...['chief', 'one', 'two', 'none'].flatMap((name) => [
+    ...guardLists.map((query) => get(`guards?${query}`, as(name))),
+    get('guards?limit=4&sort=-amount', as(name), { isFollowed: true }),
+    get('guards/summary?by=team&sum=amount', as(name)),
+    get('guards/summary?by=owner&q=guard', as(name)),
+    get('guards?sort=title', { ...as(name), ...accepts.csv }),
+    get('guards/3', as(name)),
+    get('guards/9?expand=desk_id', as(name)),
+    get('desks', as(name)),
+    get('desks?owner=2&expand=nothing', as(name)),
+    get('desks/2?expand=guards.desk_id', as(name)),
+    get('desks/summary?by=owner', as(name)),
+  ]),
+  ...[
+    '/explore',
+    '/explore/tasks?columns=title,team_id,owner_id,effort,price,due,at,done',
+    '/explore/tasks?sort=-price&state=open&columns=title,team_id,owner_id,effort,price,due,at,done',
+    '/explore/tasks?q=task&columns=title,team_id,owner_id,effort,price,due,at,done',
+    '/explore/tasks/filters',
+    '/explore/tasks/filters?state=open&q=zebra',
+    '/explore/tasks/7',
+    '/explore/tasks/7/edit',
+    '/explore/teams/1',
+    '/explore/teams/1/delete',
+    '/explore/people/5/delete',
+    '/explore/tasks/new',
+    '/explore/tasks?group=state&sum=price&columns=title,team_id,owner_id,effort,price,due,at,done',
+    '/explore/people?sort=name',
+    '/explore/labels',
+    '/explore/memos?sort=words',
+    '/explore/find?q=zebra',
+    '/explore/find?q=task',
+    '/explore/tasks/choices?q=zeb',
+    '/explore/teams/choices?q=re',
+    '/explore/tasks/import',
+    '/explore/tasks/download.csv?state=open',
+    '/explore/tasks/edit-many?id=1&id=2',
+    '/explore/tasks/delete-many?id=1&id=2',
+  ].map((path) => get(path)),
+]
+
+const writes: ComparedRequest[] = [
+  // Creates, and what refuses them.
+  post('tasks', {
+    title: 'Created',
+    team_id: 1,
+    owner_id: 2,
+    place: 'NL',
+    effort: 3,
+    price: '12.5',
+    due: '2026-01-31',
+    at: '2026-01-31T12:00:00+02:00',
+    settings: { a: [1] },
+    secret: 's',
+  }),
+  post('tasks', {
+    title: 'Wrong references',
+    team_id: 99,
+    owner_id: 98,
+    place: 'nowhere',
+    group_id: '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d',
+  }),
+  post('tasks', { effort: 'x', state: 'gone' }),
+  post('tasks', { title: 'With a group', group_id: '{crew}' }),
+  post('teams', { name: 'Red' }),
+  post('seats', { number: 1, team_id: 1 }),
+  post('seats', { number: 1, team_id: 2 }),
+  post('labels', { id: 'a', title: 'Taken' }),
+  post('labels', { id: 'new/one', title: 'Chosen' }),
+  post('places', { id: 'p9', code: 'p0' }),
+  post('tasks', { title: 'Once' }, { 'idempotency-key': 'k1' }),
+  post('tasks', { title: 'Once' }, { 'idempotency-key': 'k1' }),
+  post('tasks', { title: 'Twice' }, { 'idempotency-key': 'k1' }),
+  post('teams', { name: 'Keyed' }, { 'idempotency-key': 'k2' }),
+  post('teams', { name: 'Keyed' }, { 'idempotency-key': 'k2' }),
+  // Updates.
+  patch('tasks/1', { title: 'Changed', effort: 11 }),
+  patch('tasks/1', { title: 'Changed' }),
+  patch('tasks/2', { team_id: 99 }),
+  patch('tasks/3', { price: null, due: '2020-02-02', done: true, settings: { changed: [true] } }),
+  patch('tasks/999', { title: 'x' }),
+  patch('tasks/4', { secret: 'other' }),
+  patch('tasks/5', { title: 'Stale' }, { 'if-match': '"nothing"' }),
+  patch('tasks/6', { effort: 1 }, { 'idempotency-key': 'k3' }),
+  patch('tasks/6', { effort: 1 }, { 'idempotency-key': 'k3' }),
+  patch('people/1', { code: 'c2' }),
+  patch('people/1', { code: 'c1b', boss_id: 2 }),
+  patch('people/3', { boss_id: 1, team_id: 2 }),
+  patch('seats/2', { number: 1 }),
+  patch('labels/a', { weight: 77 }),
+  patch('memos/{memo}', { words: 'First again', group_id: '{band}' }),
+  // Imports.
+  csv('tasks/import', 'title,team_id,effort,price,due\nOne,1,1,1.10,2026-05-01\nTwo,2,,,\nThree,3,3,3.30,2026-05-03\n'),
+  csv('tasks/import', 'title,team_id\nOk,1\nWrong,77\nAlso,78\n'),
+  post(
+    'tasks/import',
+    Array.from({ length: 50 }, (_, n) => ({ title: `Many ${n}`, effort: n, team_id: 1 + (n % 3) })),
+  ),
+  ndjson('tasks/import?match=id', [
+    { id: 61, title: 'Matched' },
+    { id: 62, effort: 5 },
+    { id: 9, title: taskRows[8]?.['title'] ?? null },
+  ]),
+  ndjson('tasks/import?match=id', [{ id: 9999, title: 'No such' }]),
+  ndjson(
+    'tasks/import?match=id',
+    Array.from({ length: 30 }, (_, n) => ({ id: 30 - n, effort: n % 4, state: 'done' })),
+  ),
+  ndjson('teams/import?match=name', [
+    { name: 'Blue', size: 50 },
+    { name: 'Violet', size: 51 },
+    { name: 'Red', size: 0 },
+    { name: 'Amber', size: 52 },
+  ]),
+  ndjson('people/import?match=code', [
+    { code: 'c5', name: 'Five', team_id: 1 },
+    { code: 'new', name: 'Newcomer', team_id: 2 },
+    { code: 'c6', born: '2000-01-01' },
+  ]),
+  ndjson('people/import', [{ code: 'c5', name: 'Taken' }, { code: 'twice' }, { code: 'twice' }, { team_id: 99 }]),
+  ndjson('labels/import?match=id', [
+    { id: 'b', title: 'Changed b' },
+    { id: 'fresh', title: 'Fresh' },
+    { id: '10', weight: 5 },
+  ]),
+  ndjson('places/import?match=id', [
+    { id: 'NL', title: 'Netherlands' },
+    { id: 'BE', title: 'Belgium', code: 'be' },
+  ]),
+  ndjson('places/import?match=code', [{ code: 'p2', title: 'By code', id: 'ü "x"' }]),
+  ndjson('labels/import?dryRun=true', [
+    { id: 'dry', title: 'Dry' },
+    { id: 'a', title: 'Taken' },
+  ]),
+  ndjson('labels/import?dryRun=true', [{ id: 'dry', title: 'Dry' }]),
+  ndjson('tasks/import?match=id&dryRun=true', [
+    { id: 5, title: 'Dry' },
+    { id: 6, title: 'Dry too' },
+  ]),
+  ndjson('labels/import', [{ id: 'keyed', title: 'Keyed' }], { 'idempotency-key': 'k4' }),
+  ndjson('labels/import', [{ id: 'keyed', title: 'Keyed' }], { 'idempotency-key': 'k4' }),
+  // Batches.
+  post('batch', {
+    operations: [
+      { method: 'POST', path: '/v1/teams', body: { name: 'Batch' }, as: 't' },
+      { method: 'POST', path: '/v1/tasks', body: { title: 'In a batch', team_id: { $ref: 't.id' } }, as: 'k' },
+      { method: 'PATCH', path: '/v1/tasks/2', body: { effort: 77 } },
+      { method: 'PATCH', path: '/v1/teams/3', body: { size: 9 } },
+      { method: 'DELETE', path: '/v1/labels/9' },
+      { method: 'POST', path: '/v1/people', body: { code: 'batch', name: 'B', team_id: { $ref: 't.id' } } },
+    ],
+  }),
+  post('batch', {
+    operations: [
+      { method: 'PATCH', path: '/v1/tasks/3', body: { effort: 1 } },
+      { method: 'PATCH', path: '/v1/teams/2', body: { name: 'Red' } },
+    ],
+  }),
+  post('batch', {
+    operations: [
+      { method: 'PATCH', path: '/v1/tasks/3', body: { effort: 1 } },
+      { method: 'DELETE', path: '/v1/tasks/99999' },
+    ],
+  }),
+  post(
+    'batch',
+    {
+      operations: Array.from({ length: 20 }, (_, n) => ({
+        method: 'PATCH',
+        path: `/v1/tasks/${n + 30}`,
+        body: { effort: 100 + n },
+      })),
+    },
+    { 'idempotency-key': 'k5' },
+  ),
+  post(
+    'batch',
+    {
+      operations: Array.from({ length: 20 }, (_, n) => ({
+        method: 'PATCH',
+        path: `/v1/tasks/${n + 30}`,
+        body: { effort: 100 + n },
+      })),
+    },
+    { 'idempotency-key': 'k5' },
+  ),
+  post('batch', {
+    operations: [
+      { method: 'DELETE', path: '/v1/tasks/20' },
+      { method: 'DELETE', path: '/v1/teams/4' },
+      { method: 'DELETE', path: '/v1/places/spare' },
+    ],
+  }),
+  // Writes of callers with row rules.
+  ...['chief', 'one', 'two', 'none'].flatMap((name) => [
+    patch('guards/1', { amount: 50 }, as(name)),
+    patch('guards/2', { title: `by ${name}` }, as(name)),
+    patch('guards/3', { owner: 3 }, as(name)),
+    patch('desks/1', { team: `of ${name}` }, as(name)),
+    patch('desks/2', { code: 'd1' }, as(name)),
+    ndjson(
+      'guards/import?match=id',
+      [
+        { id: 4, amount: 5 },
+        { id: 7, amount: 6 },
+      ],
+      as(name),
+    ),
+    remove('guards/5', as(name)),
+  ]),
+  // Deletes: of a distributed row, of rows that distributed rows reference, and of those that something prevents.
+  remove('tasks/10'),
+  remove('tasks/10'),
+  remove('tasks/11', { 'if-match': '"nothing"' }),
+  remove('labels/%E6%97%A5'),
+  remove('people/4'),
+  remove('people/6'),
+  remove('people/6'),
+  remove('places/a%2Fb'),
+  remove('memos/{memo}'),
+  remove('people/4'),
+  remove('desks/3'),
+  remove('teams/3', { 'idempotency-key': 'k6' }),
+  remove('teams/3', { 'idempotency-key': 'k6' }),
+  remove('teams/1'),
+]
+
+/** All requests, in order: reads of the same lists before and after the writes. */
+export const comparedRequests: readonly ComparedRequest[] = [
+  ...filling,
+  ...reads(),
+  ...writes,
+  ...[
+    'tasks?limit=200',
+    'teams',
+    'people',
+    'places',
+    'labels',
+    'memos?sort=words',
+    'guards?limit=200',
+    'desks',
+    'seats',
+    'events',
+  ].map((path) => get(path)),
+  ...[
+    'tasks?sort=-effort',
+    'tasks/summary?by=state&sum=price',
+    'tasks?q=many&limit=5',
+    'tasks?expand=team_id&limit=200',
+  ].map((path) => get(path)),
+  get('tasks?sort=title', { ...service, ...accepts.csv }),
+]
