@@ -21,7 +21,16 @@ const slow = new Set([
     'contract.command',
     'dev',
   ],
-  ...['access', 'callers.hidden', 'changes.tables', 'debugLog', 'documents.lint', 'download', 'existing.import'],
+  ...[
+    'access',
+    'callers.hidden',
+    'changes.tables',
+    'debugLog',
+    'documents.lint',
+    'download',
+    'eventLoop',
+    'existing.import',
+  ],
   ...[
     'changes.running',
     'deploy',

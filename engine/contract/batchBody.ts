@@ -67,6 +67,7 @@ const readOperation = (text: string): SentOperation => {
   const issues = [
     ...Object.keys(sent)
       .filter((name) => !members.includes(name))
+      .slice(0, maxIssues)
       .map((name) => unknownIssue(name, members)),
     ...(batchMethods.includes(method as BatchMethod)
       ? []
