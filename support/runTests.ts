@@ -9,6 +9,7 @@ import { spawnChild } from './cleanup.js'
 export interface Counts {
   readonly passed: number
   readonly failed: number
+  readonly skipped: number
 }
 
 const timeoutMinutes = 60
@@ -33,6 +34,7 @@ export const runTests = async (
   const failures: string[] = []
   let passed = 0
   let failed = 0
+  let skipped = 0
   let isLate = false
 
   // The output of several files would be mixed, so it is printed when a file ends.
@@ -42,7 +44,7 @@ export const runTests = async (
     const args = ['--enable-source-maps', join(import.meta.dirname, 'runFile.js'), folder, file]
     const child = spawnChild(process.execPath, args, { stdio: ['ignore', output, output, 'ipc'], env }, 'SIGTERM')
     const start = performance.now()
-    let counts: Counts = { passed: 0, failed: 1 }
+    let counts: Counts = { passed: 0, failed: 1, skipped: 0 }
     let text = ''
     const append = (chunk: string) => {
       text += chunk
@@ -67,9 +69,10 @@ export const runTests = async (
   const waiting = [...files]
   const lane = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const counts = isLate ? { passed: 0, failed: 1 } : await runFile(file)
+      const counts = isLate ? { passed: 0, failed: 1, skipped: 0 } : await runFile(file)
       passed += counts.passed
       failed += counts.failed
+      skipped += counts.skipped
       if (counts.failed > 0) failures.push(file)
     }
   }
@@ -77,6 +80,6 @@ export const runTests = async (
   await finish()
   if (isLate) console.log(`The tests did not finish within ${timeoutMinutes} minutes.`)
   if (failures.length > 0) console.log(`Failed: ${failures.join(', ')}`)
-  console.log(`${passed} passed, ${failed} failed`)
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
   process.exit(failed === 0 && passed > 0 ? 0 : 1)
 }
