@@ -55,7 +55,7 @@ const slow = new Set([
   ...['ownTests', 'upgrade'],
   ...['memory', 'metrics', 'new', 'overload', 'package', 'probes', 'progress', 'resourceCommands', 'server', 'sockets'],
   ...['sparseIds', 'sqlite.backup', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping'],
-  ...['sqlite.workers', 'torture', 'zoo.between', 'zoo.random', 'zoo.shapes', 'zoo.unique', 'zoo.webs'],
+  ...['sqlite.workers', 'test.command', 'torture', 'zoo.between', 'zoo.random', 'zoo.shapes', 'zoo.unique', 'zoo.webs'],
 ])
 
 /** Files that start a service and prove nothing about its database: a run on PostgreSQL leaves them out. */

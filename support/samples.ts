@@ -24,6 +24,8 @@ import { findViolation } from '../engine/descriptor/valueRules.js'
 
 /** How many rows are generated for a table without demo rows, if its unique fields allow it. */
 const generatedRows = 60
+/** How many of them may not be found before the search ends. */
+const maxFailures = 3
 
 /** The nth id of the generated rows. */
 const sampleId = (resource: Resource, n: number): Value => {
@@ -64,7 +66,8 @@ const generate = (registry: Registry, resource: Resource, others: RowLists): Row
     const isShared = filter && kindOf(kind).isText && !target && !constrained.includes(name)
     return isShared ? sampleValue(field, n % 3) : undefined
   }
-  for (let n = 1; n <= Math.min(generatedRows, ...limits); n++) {
+  let failures = 0
+  for (let n = 1; n <= Math.min(generatedRows, ...limits) && failures < maxFailures; n++) {
     const given = fields.flatMap((field) => {
       const value = fixedValue(field, n)
       return value === undefined ? [] : [[field.name, value]]
@@ -75,6 +78,7 @@ const generate = (registry: Registry, resource: Resource, others: RowLists): Row
       if (keepsRules(resource, row) && !repeatsKey(resource, row, generated)) generated.push(row)
     } catch (error) {
       if (!(error instanceof NoSample)) throw error
+      failures++
     }
   }
   return generated.sort(byId)

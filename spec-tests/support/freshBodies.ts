@@ -139,6 +139,8 @@ export const freshBodies = (service: TestService, registry: Registry) => {
     const row: RowValues = { ...newRow(resource, body), ...values }
     for (const field of resource.fields.filter(({ required, name }) => required && (row[name] ?? null) === null))
       row[field.name] = sampleValue(field, n) ?? null
+    if (repeatsKey(resource, { ...row, id }, (await readRelated(resource))(resource.path)))
+      throw new NoSample(`no other row of ${resource.path} can have ${JSON.stringify(values)}: they are unique`)
     await service.fill([{ resource, rows: [{ ...row, id }] }])
     hold(resource, id)
     const path = `${resource.path}/${encodeURIComponent(String(id))}`

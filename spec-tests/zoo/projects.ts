@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspectModules } from '../../engine/descriptor/load.js'
+import type { RowValues } from '../../engine/descriptor/registry.js'
 import { RegistryError } from '../../engine/descriptor/registryError.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { testableRegistry } from '../support/testableRegistry.js'
@@ -35,13 +36,34 @@ const load = (animals: Animals): Project => {
   return { registry, resources, settings: { registry, product } }
 }
 
+/** A random project; every second one has some of its sample rows as demo rows. */
+const makeRandom = (seed: number): Animals => {
+  const animals = randomProject(seed)
+  if (seed % 2 === 0) return animals
+  let { registry } = load(animals)
+  for (let size = -1; size !== registry.flatMap(({ demo }) => demo).length; ) {
+    size = registry.flatMap(({ demo }) => demo).length
+    const ids = new Map(registry.map(({ path, demo }) => [path, demo.slice(0, 3).map(({ id }) => id)]))
+    registry = registry.map((resource) => {
+      const isWhole = (row: RowValues) =>
+        resource.fields.every(
+          ({ name, references }) =>
+            references === undefined || (row[name] ?? null) === null || ids.get(references)?.includes(row[name]),
+        )
+      return { ...resource, demo: resource.demo.slice(0, 3).filter(isWhole) }
+    })
+  }
+  const seeded = registry.map(({ path, demo }) => [path, { ...animals[path], demo }])
+  return Object.fromEntries(seeded)
+}
+
 /** The projects that a text names: `museum,tariffs`, the theme `webs`, or `random 7 20`, twenty random ones from seed 7. */
 const chosen = (names: string): [name: string, make: () => Animals][] => {
   const [first = '', from = '1', count = '1'] = names.split(' ')
   if (first === 'random')
     return Array.from({ length: Number(count) }, (_, n) => {
       const seed = Number(from) + n
-      return [`random ${seed}`, () => randomProject(seed)]
+      return [`random ${seed}`, () => makeRandom(seed)]
     })
   const zoo = Object.assign({}, ...Object.values(themes)) as Record<string, Animals>
   const own = first.split(',').flatMap((name) => (themes[name] ? Object.keys(themes[name]) : [name]))

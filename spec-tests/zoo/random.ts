@@ -202,9 +202,9 @@ const build = (plans: readonly Plan[]): Animals =>
       const required: string[] = []
       for (const [index, field] of own.fields.entries()) {
         const name = `f${index}`
-        const options = field.options as Record<string, unknown>
-        // Only what a create may set can take steps.
-        fields[name] = (own.can.update ? field : { ...field, options: { ...options, next: undefined } }) as Spec
+        const { next, ...options } = field.options as Record<string, unknown>
+        // Only updates make steps.
+        fields[name] = (own.can.update ? field : { ...field, options }) as Spec
         if (own.isRequired[index] && options['managed'] !== true && !options['redacted']) required.push(name)
       }
       for (const [index, { to, required: isRequired, unique, onDelete, filter }] of own.references.entries()) {
@@ -228,6 +228,7 @@ const build = (plans: readonly Plan[]): Animals =>
         if (isRequired && !isBack) required.push(name)
       }
       const isOpen = (name: string) => !(fields[name]?.options as { redacted?: true } | undefined)?.redacted
+      const json = (name: string) => fields[name]?.kind === 'json'
       for (const [a, b] of own.scoped) {
         const [name, within] = [`f${a}`, `f${b}`]
         const field = fields[name]
@@ -243,15 +244,11 @@ const build = (plans: readonly Plan[]): Animals =>
         )
           fields[name] = { ...field, options: { ...options, unique: [within] } } as Spec
       }
-      const json = (name: string) => fields[name]?.kind === 'json'
-      if (
-        Object.values(fields).some(
-          (field) => JSON.stringify((field.options as { unique?: unknown }).unique) === '["f0"]',
-        ) &&
-        (json('f0') || !isOpen('f0'))
-      )
-        for (const [name, field] of Object.entries(fields))
-          fields[name] = { ...field, options: { ...field.options, unique: undefined } } as Spec
+      if (json('f0') || !isOpen('f0'))
+        for (const [name, field] of Object.entries(fields)) {
+          const { unique, ...others } = field.options as { unique?: unknown }
+          if (Array.isArray(unique) && unique[0] === 'f0') fields[name] = { ...field, options: others } as Spec
+        }
       const rules = own.ruled.flatMap(([a, b, how]) => {
         const [left, right] = [`f${a}`, `f${b}`]
         const [words, holds] = comparisons[how] as (typeof comparisons)[number]
