@@ -21,7 +21,16 @@ const slow = new Set([
     'contract.command',
     'dev',
   ],
-  ...['access', 'callers.hidden', 'changes.tables', 'debugLog', 'documents.lint', 'download', 'existing.import'],
+  ...[
+    'access',
+    'callers.hidden',
+    'changes.tables',
+    'debugLog',
+    'documents.lint',
+    'download',
+    'eventLoop',
+    'existing.import',
+  ],
   ...[
     'changes.running',
     'deploy',
@@ -46,7 +55,7 @@ const slow = new Set([
   ...['ownTests', 'upgrade'],
   ...['memory', 'metrics', 'new', 'overload', 'package', 'probes', 'progress', 'resourceCommands', 'server', 'sockets'],
   ...['sparseIds', 'sqlite.backup', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping'],
-  ...['sqlite.workers', 'torture'],
+  ...['sqlite.workers', 'test.command', 'torture', 'zoo.between', 'zoo.random', 'zoo.shapes', 'zoo.unique', 'zoo.webs'],
 ])
 
 /** Files that start a service and prove nothing about its database: a run on PostgreSQL leaves them out. */
@@ -78,12 +87,12 @@ const sourceOf = (file: string): string => readFileSync(join(import.meta.dirname
 
 /** Whether a test file uses the database of the run; the others pass or fail alike on every database. */
 const usesDatabase = (file: string): boolean =>
-  /\/support\/(?:citus|database|service)\.js'|\bstartOffice\b/.test(sourceOf(file)) &&
+  /\/support\/(?:citus|database|service)\.js'|\bstartOffice\b|\brunZoo\b/.test(sourceOf(file)) &&
   !independent.has(nameOf(file)) &&
   !nameOf(file).endsWith('.browser')
 
 /** Whether a test file repeats its tests for each resource. */
-const isGeneric = (file: string): boolean => /\btestedResources\b/.test(sourceOf(file))
+const isGeneric = (file: string): boolean => /\b(?:testedResources|eachProject)\b/.test(sourceOf(file))
 
 const rejectUnknownResource = async (resource: string): Promise<void> => {
   const paths = (await loadRegistry(root)).map(({ path }) => path)

@@ -23,7 +23,7 @@ const idMaker = (resource: Resource): ((n: number) => Value) => {
   const id = idField(resource)
   const { managed } = id
   if (managed === true) return () => null
-  return managed ? () => managed() : (n) => sampleValue(id, n)
+  return managed ? () => managed() : (n) => sampleValue(id, n) ?? null
 }
 
 /**
@@ -45,9 +45,9 @@ export const bulkRows = (resource: Resource): ((n: number) => RowValues) => {
     for (const field of changed) {
       const { name, kind, references } = field
       if (references) row[name] = null
-      else if (hasRules(field)) row[name] = sampleValue(field, n)
+      else if (hasRules(field)) row[name] = sampleValue(field, n) ?? null
       else if (kindOf(kind).isText) row[name] = `${row[name] ?? name}-${n}`
-      else row[name] = kind === 'integer' ? (largest.get(name) ?? 0) + n : sampleValue(field, n)
+      else row[name] = kind === 'integer' ? (largest.get(name) ?? 0) + n : (sampleValue(field, n) ?? null)
     }
     return row
   }

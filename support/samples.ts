@@ -1,136 +1,148 @@
 /** Generates rows and create bodies from descriptors, for tests and benchmarks. */
 import { byId } from '../engine/descriptor/ids.js'
-import { type IdKind, type Kind, kindOf } from '../engine/descriptor/kinds.js'
+import { type Kind, kindOf } from '../engine/descriptor/kinds.js'
 import {
   type Field,
   idField,
+  newRow,
   type Registry,
   type Resource,
   type RowValues,
   type Value,
-  writableFields,
 } from '../engine/descriptor/registry.js'
-import { brokenRules } from '../engine/descriptor/rowRules.js'
-import { sampleValue } from '../engine/descriptor/samples.js'
-
-/** The demo rows by path. */
-type Rows = ReadonlyMap<string, readonly RowValues[]>
-
-const demoRows = (registry: Registry): Rows => new Map(registry.map(({ path, demo }) => [path, demo]))
-
-const idsIn = (rows: Rows, path: string): Value[] => (rows.get(path) ?? []).map((row) => row['id'] ?? null)
-
-/** The nth value of a field that references nothing: distinct for each n if the field is unique. */
-const plainValue = (field: Field, n: number): Value =>
-  // Filters match several rows each.
-  sampleValue(field, field.filter && field.unique === undefined && kindOf(field.kind).isText ? n % 3 : n)
-
-/** Remembers the unique values of rows; returns false, and remembers nothing, if a row repeats one. */
-export const uniqueness = ({ fields }: Resource): ((row: RowValues) => boolean) => {
-  const keys = fields.flatMap(({ name, unique }) =>
-    unique ? [{ names: [...unique, name], taken: new Set<string>() }] : [],
-  )
-  return (row) => {
-    const own = keys.flatMap(({ names, taken }) => {
-      const values = names.map((name) => row[name] ?? null)
-      return values.includes(null) ? [] : [{ taken, key: JSON.stringify(values) }]
-    })
-    if (own.some(({ taken, key }) => taken.has(key))) return false
-    for (const { taken, key } of own) taken.add(key)
-    return true
-  }
-}
+import {
+  demoRows,
+  findBody,
+  keepsRules,
+  NoSample,
+  plainValues,
+  repeatsKey,
+  uniqueKeys,
+} from '../engine/descriptor/sampleRows.js'
+import { sampleValue, sampleValues } from '../engine/descriptor/samples.js'
+import { findViolation } from '../engine/descriptor/valueRules.js'
 
 /** How many rows are generated for a table without demo rows, if its unique fields allow it. */
 const generatedRows = 60
+/** How many of them may not be found before the search ends. */
+const maxFailures = 3
 
 /** The nth id of the generated rows. */
 const sampleId = (resource: Resource, n: number): Value => {
   const field = idField(resource)
-  return field.kind === 'integer' ? n : sampleValue(field, n)
+  return field.kind === 'integer' ? n : (sampleValue(field, n) ?? null)
 }
 
-const sampleRow = (resource: Resource, rows: Rows, id: number, n: number): RowValues =>
-  Object.fromEntries(
-    resource.fields.map((field): [string, Value] => {
-      const { name, required, references, unique } = field
-      if (name === 'id') return ['id', sampleId(resource, id)]
-      if (!required && n % 4 === 0) return [name, null]
-      if (references === undefined) return [name, plainValue(field, n)]
-      // The rows of this table, and of one that references it back, do not exist yet: the row references itself.
-      if (references === resource.path && !required)
-        return [name, id > 1 ? sampleId(resource, unique ? id - 1 : 1) : null]
-      const ids = idsIn(rows, references)
-      if (ids.length === 0) return [name, required ? sampleId(resource, id) : null]
-      // Half of the rows stay without a unique reference, for creates.
-      return [name, ids[n % (unique ? Math.ceil(ids.length / 2) : ids.length)] ?? null]
-    }),
+type RowLists = ReadonlyMap<string, readonly RowValues[]>
+
+/** Whether the rows that a row references are there. */
+const hasTargets = ({ fields }: Resource, row: RowValues, rows: RowLists): boolean =>
+  fields.every(
+    ({ name, references }) =>
+      references === undefined ||
+      (row[name] ?? null) === null ||
+      rows.get(references)?.some(({ id }) => id === row[name]),
   )
 
-/** The nth row of a resource, with a value in every field; its unique references may be taken. */
-export const makeSampleRow = (registry: Registry, resource: Resource, n: number): RowValues =>
-  // Every fourth number makes optional fields null.
-  sampleRow(resource, demoRows(registry), n, 4 * n + 1)
-
-/** Whether rows of a resource require rows of one of these paths, directly or through others. */
-const requiresAny = (registry: Registry, resource: Resource, paths: readonly string[]): boolean =>
-  resource.fields.some(({ references, required }) => {
-    if (!required || references === undefined || references === resource.path) return false
-    const target = registry.find(({ path }) => path === references)
-    return (
-      paths.includes(references) || (target !== undefined && requiresAny(registry, target, [...paths, resource.path]))
-    )
-  })
+/** The rows of a table without demo rows, beside those of other tables. */
+const generate = (registry: Registry, resource: Resource, others: RowLists): RowValues[] => {
+  const { path, fields, rules = [] } = resource
+  const generated: RowValues[] = []
+  const rows = (one: string) => (one === path ? generated : (others.get(one) ?? []))
+  const lone = fields.filter(({ references, unique, required }) => references && unique?.length === 0 && required)
+  // Half of the referenced rows are left for creates.
+  const limits = lone.map(({ references = '' }) => Math.ceil(rows(references).length / 2) || generatedRows)
+  const constrained = [...uniqueKeys(resource), ...rules.map((rule) => rule.fields)].flat()
+  const fixedValue = (field: Field, n: number): Value | undefined => {
+    const { name, required, managed, references = '', kind, filter } = field
+    if (name === 'id') return managed ? sampleId(resource, generated.length + 1) : undefined
+    if (!required && n % 4 === 0) return null
+    // The rows of this table, and of one that requires it too, do not exist yet.
+    const target = registry.find((one) => one.path === references)
+    if (target && required && rows(references).length === 0)
+      return sampleId(target, references === path ? generated.length + 1 : 1)
+    if (managed === true) return target ? (rows(references)[n]?.['id'] ?? null) : sampleValue(field, n)
+    // Filters match several rows each.
+    const isShared = filter && kindOf(kind).isText && !target && !constrained.includes(name)
+    return isShared ? sampleValue(field, n % 3) : undefined
+  }
+  let failures = 0
+  for (let n = 1; n <= Math.min(generatedRows, ...limits) && failures < maxFailures; n++) {
+    const given = fields.flatMap((field) => {
+      const value = fixedValue(field, n)
+      return value === undefined ? [] : [[field.name, value]]
+    })
+    const fixed: RowValues = Object.fromEntries(given)
+    try {
+      const row = { ...newRow(resource, findBody({ rows, resource, n, fixed })), ...fixed }
+      if (keepsRules(resource, row) && !repeatsKey(resource, row, generated)) generated.push(row)
+    } catch (error) {
+      if (!(error instanceof NoSample)) throw error
+      failures++
+    }
+  }
+  return generated.sort(byId)
+}
 
 /** The registry, with generated rows for every resource without demo rows. */
 export const withSampleRows = (registry: Registry): Registry => {
   const rows = new Map(registry.flatMap(({ path, demo }) => (demo.length > 0 ? [[path, demo]] : [])))
-  const generate = (resource: Resource, above: readonly string[]): void => {
-    if (rows.has(resource.path) || above.includes(resource.path)) return
-    const waiting = [...above, resource.path]
-    for (const { references, required } of resource.fields) {
-      const target = registry.find(({ path }) => path === references)
-      if (target && (required || !requiresAny(registry, target, waiting))) generate(target, waiting)
-    }
-    const isUnique = uniqueness(resource)
-    const generated: RowValues[] = []
-    for (let n = 1; n <= generatedRows; n++) {
-      const row = sampleRow(resource, rows, generated.length + 1, n)
-      if (brokenRules(resource, row, () => true).length === 0 && isUnique(row)) generated.push(row)
-    }
-    rows.set(resource.path, generated.sort(byId))
+  let waiting = registry.filter(({ path }) => !rows.has(path))
+  const isReady = ({ path, fields }: Resource, isNeeded: (field: Field) => boolean) =>
+    fields.every(
+      (field) =>
+        !isNeeded(field) || field.references === path || !waiting.some((other) => other.path === field.references),
+    )
+  while (waiting.length > 0) {
+    const next =
+      waiting.find((resource) => isReady(resource, () => true)) ??
+      waiting.find((resource) => isReady(resource, ({ required }) => required)) ??
+      (waiting[0] as Resource)
+    rows.set(next.path, generate(registry, next, rows))
+    waiting = waiting.filter((resource) => resource !== next)
   }
-  for (const resource of registry) generate(resource, [])
+  // Of two tables that require each other, one may have got no rows.
+  for (let isChanged = true; isChanged; ) {
+    isChanged = false
+    for (const resource of registry) {
+      const known = rows.get(resource.path) ?? []
+      const left = resource.demo.length > 0 ? known : known.filter((row) => hasTargets(resource, row, rows))
+      isChanged ||= left.length < known.length
+      rows.set(resource.path, left)
+    }
+  }
   return registry.map((resource) => ({ ...resource, demo: rows.get(resource.path) ?? [] }))
 }
 
-/**
- * The nth create body, with every field that a client may set. A unique reference uses a row that no demo row references; their
- * number limits how many bodies can be created.
- */
+/** The nth create body beside the demo rows; if these use all values of a unique field, one that is refused because of that. */
 export const sampleBody = (registry: Registry, resource: Resource, n: number): RowValues => {
   const rows = demoRows(registry)
-  return Object.fromEntries(
-    writableFields(resource).map((field): [string, Value] => {
-      if (field.references === undefined) return [field.name, plainValue(field, n)]
-      const ids = idsIn(rows, field.references)
-      const taken = new Set(field.unique ? resource.demo.map((row) => row[field.name]) : [])
-      const free = ids.filter((id) => !taken.has(id ?? null))
-      const usable = free.length > 0 ? free : ids
-      return [field.name, usable[n % usable.length] ?? 1]
-    }),
-  )
+  try {
+    return findBody({ rows, resource, n })
+  } catch (error) {
+    if (!(error instanceof NoSample && error.isFull)) throw error
+    return findBody({
+      rows,
+      resource: { ...resource, fields: resource.fields.map((field) => ({ ...field, unique: undefined })) },
+      n,
+    })
+  }
 }
 
 /** A demo row as clients see it: every field present, redacted ones null. */
-export const publicRow = (resource: Resource, row: RowValues): RowValues =>
-  Object.fromEntries(resource.fields.map(({ name, redacted }) => [name, redacted ? null : (row[name] ?? null)]))
+export const publicRow = (resource: Resource, row: RowValues): RowValues => {
+  const values = plainValues(row)
+  return Object.fromEntries(
+    resource.fields.map(({ name, redacted }) => [name, redacted ? null : (values[name] ?? null)]),
+  )
+}
 
-/** A reference of each kind to a row that does not exist. */
-export const missingIds: Readonly<Record<IdKind, Value>> = {
-  integer: 987_654_321,
-  uuid: 'ffffffff-ffff-7fff-bfff-ffffffffffff',
-  text: 'no such row',
+/** Values of a reference that name no row, and keep the rules of its field. */
+export const missingReferences = (field: Field, ids: readonly Value[]): Value[] => {
+  const unusual = [987_654_321, 'ffffffff-ffff-7fff-bfff-ffffffffffff', 'no such row', 0, -1]
+  return [...unusual, ...sampleValues(field, 987_654)].filter(
+    (value) => !ids.includes(value) && findViolation(field, value) === undefined,
+  )
 }
 
 /** JSON texts of other types than a string. */
@@ -150,4 +162,11 @@ export const wrongLiterals: Readonly<Record<Kind, readonly string[]>> = {
     ...[...notStrings, '"2026-03-01"', '"2026-03-01T09:30:00"', '"2026-03-01T09:30:00.1234Z"'],
     '"2026-02-30T00:00:00Z"',
   ],
+}
+
+/** The JSON of a body in which a field has a value that is given as JSON. */
+export const withLiteral = (body: RowValues, name: string, literal: string): string => {
+  const { [name]: _, ...others } = body
+  const rest = JSON.stringify(others).slice(1)
+  return `{${JSON.stringify(name)}:${literal}${rest === '}' ? '' : ','}${rest}`
 }

@@ -67,6 +67,7 @@ const readOperation = (text: string): SentOperation => {
   const issues = [
     ...Object.keys(sent)
       .filter((name) => !members.includes(name))
+      .slice(0, maxIssues)
       .map((name) => unknownIssue(name, members)),
     ...(batchMethods.includes(method as BatchMethod)
       ? []
@@ -130,14 +131,13 @@ const reference = z.strictObject({ $ref: z.string() }).meta({
   description: 'The id of a row that an earlier operation creates: `{"$ref": "invoice.id"}` for `"as": "invoice"`.',
 })
 
-/** The body of a create or an update in which references may name rows that are created before it. */
-export const withReferences = (schema: z.ZodObject, isReference: (name: string) => boolean): z.ZodObject =>
-  z.strictObject(
-    Object.fromEntries(
-      Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, value]) => {
-        if (!isReference(name)) return [name, value]
-        const union = z.union([value, reference])
-        return [name, value.safeParse(undefined).success ? union.optional() : union]
-      }),
-    ),
+/** The body of a create or an update, or one with a reference to a row that is created before it. Nothing of the first is repeated: a change of it is one change. */
+export const withReferences = (schema: z.ZodObject, isReference: (name: string) => boolean): z.ZodType => {
+  const names = Object.keys(schema.shape).filter(isReference)
+  const others = names.map((name) =>
+    z
+      .looseObject({ [name]: reference })
+      .meta({ description: 'The same with the id of a row that is created before it.' }),
   )
+  return others.length > 0 ? z.union([schema, ...others]) : schema
+}

@@ -6,27 +6,31 @@ import {
   type Field,
   idField,
   isMandatory,
+  newRow,
   type Registry,
   type Resource,
   type RowValues,
   type Value,
   writableFields,
 } from '../descriptor/registry.js'
+import { demoRows, findBody, keepsRules, NoSample, repeatsKey } from '../descriptor/sampleRows.js'
 import { sampleValue } from '../descriptor/samples.js'
 import { findViolation } from '../descriptor/valueRules.js'
 
 /** What the service sets if the client sends nothing: null, a constant, or a sample of what the function returns. */
 const presetExample = (field: Field): Value => {
   const source = field.default ?? (field.managed === true ? undefined : field.managed)
-  if (typeof source === 'function') return describeClock(source)?.sample ?? sampleValue(field, 1)
+  if (typeof source === 'function') return describeClock(source)?.sample ?? sampleValue(field, 1) ?? null
   return source ?? null
 }
 
 const fieldExample = (field: Field): Value => {
-  if (field.name === 'id') return field.kind === 'integer' ? 1 : sampleValue(field, 1)
+  if (field.name === 'id') return field.kind === 'integer' ? 1 : (sampleValue(field, 1) ?? null)
   if (field.redacted) return null
   // Swagger 2.0 does not take null among the values of an enum.
-  return field.example ?? presetExample(field) ?? (field.required || field.oneOf ? sampleValue(field, 1) : null)
+  return (
+    field.example ?? presetExample(field) ?? (field.required || field.oneOf ? (sampleValue(field, 1) ?? null) : null)
+  )
 }
 
 export const rowExample = (resource: Resource): RowValues => {
@@ -51,7 +55,7 @@ const freeValue = (registry: Registry, resource: Resource, field: Field, value: 
   }
   const nth = (n: number): Value => {
     const similar = typeof value !== 'number' ? `${value}-${n}` : value > 0 ? value - n : value + n
-    return isValueOf(field, similar) && !findViolation(field, similar) ? similar : sampleValue(field, n)
+    return isValueOf(field, similar) && !findViolation(field, similar) ? similar : (sampleValue(field, n) ?? null)
   }
   let n = 2
   // The rules may allow fewer values than there are rows.
@@ -59,8 +63,22 @@ const freeValue = (registry: Registry, resource: Resource, field: Field, value: 
   return nth(n)
 }
 
-/** A create body that the demo data accepts: the values of the example row, without conflicts. */
+/** A create body that the demo data accepts: that of the example row or, if it breaks a rule or repeats a unique value, another one. */
 export const createExample = (registry: Registry, resource: Resource): RowValues => {
+  const similar = similarBody(registry, resource)
+  const row = newRow(resource, similar)
+  if (keepsRules(resource, row) && !repeatsKey(resource, row, resource.demo)) return similar
+  try {
+    const body = findBody({ rows: demoRows(registry), resource, n: 1 })
+    return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
+  } catch (error) {
+    if (error instanceof NoSample) return similar
+    throw error
+  }
+}
+
+/** The values of the example row, with other unique ones. */
+const similarBody = (registry: Registry, resource: Resource): RowValues => {
   const row = rowExample(resource)
   /** The number that made a text free, as in `acme-2`; then the name is `Acme 2`. */
   let suffix = ''
@@ -87,7 +105,7 @@ export const createdExample = (registry: Registry, resource: Resource): RowValue
     return [field.name, sent[field.name] ?? presetExample(field)]
   })
   const id = idField(resource)
-  if (id.kind !== 'integer') return { ...Object.fromEntries(created), id: sent['id'] ?? sampleValue(id, 2) }
+  if (id.kind !== 'integer') return { ...Object.fromEntries(created), id: sent['id'] ?? sampleValue(id, 2) ?? null }
   const last = Math.max(0, ...exampleRows(resource).map((row) => Number(row['id'])))
   return { ...Object.fromEntries(created), id: last + 1 }
 }

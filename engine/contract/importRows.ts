@@ -70,6 +70,8 @@ const checkHeader = (
   names: Names,
 ) => {
   const header = cells.map(({ text }) => text)
+  const large = largeRow(resource, header.join())
+  if (large) throw bodyInvalid([{ ...large, line }])
   const seen = new Set<string>()
   let wrong = 0
   const issues = header.flatMap((name) => {
@@ -134,7 +136,7 @@ function* csvRows(
 
 /** A row is no larger than one that is created by itself. */
 const largeRow = (resource: Resource, source: string): Issue | undefined => {
-  const bytes = Buffer.from(source)
+  const bytes = Buffer.from(source.slice(0, bodyLimit + 1))
   if (bytes.length > bodyLimit) return bodyIssue('too_long', `The row has more than ${bodyLimit} bytes.`)
   const maxValues = maxValuesOf(resource)
   return hasTooManyValues(bytes, maxValues)
@@ -163,22 +165,22 @@ const jsonRow = (resource: Resource, source: string, { ignored }: Names, line?: 
 const blank = /^[ \t\r\n]*$/
 const isBlank = (text: string): boolean => blank.test(text)
 
-/** The lines that are not empty. */
-function* lines(text: string): Generator<readonly [line: number, text: string]> {
-  for (let [at, line] = [0, 1]; at < text.length; line++) {
-    if (text[at] === '\n') {
-      at++
-      continue
-    }
-    const end = text.indexOf('\n', at)
-    yield [line, text.slice(at, end === -1 ? undefined : end)]
-    at = end === -1 ? text.length : end + 1
-  }
-}
+const whiteSpace = /[ \t\r\n]*/y
 
 function* ndjsonRows(resource: Resource, text: string, names: Names, firstLine: number): Generator<SentRow> {
-  for (const [line, source] of lines(text))
-    if (!isBlank(source)) yield jsonRow(resource, source, names, firstLine + line - 1)
+  for (let [at, line] = [0, firstLine]; ; line++) {
+    // All blank lines at once: there may be millions.
+    whiteSpace.lastIndex = at
+    whiteSpace.test(text)
+    const { lastIndex } = whiteSpace
+    if (lastIndex === text.length) return
+    const from = text.lastIndexOf('\n', lastIndex) + 1
+    line += countLines(text.slice(at, from))
+    const end = text.indexOf('\n', lastIndex)
+    yield jsonRow(resource, text.slice(from, end === -1 ? undefined : end), names, line)
+    if (end === -1) return
+    at = end + 1
+  }
 }
 
 const token = /[[\]{}",]/g
@@ -250,21 +252,24 @@ function* arrayRows(resource: Resource, source: string, names: Names): Generator
     yield jsonRow(resource, element, names)
 }
 
-/** The line of the first byte that is not UTF-8. */
+/** The line of the first byte that is not UTF-8, found by halves. */
 const wrongLine = (bytes: Buffer): number => {
-  let line = 1
-  for (let at = 0; ; line++) {
-    const end = bytes.indexOf('\n', at)
-    if (end === -1 || !isUtf8(bytes.subarray(at, end))) return line
-    at = end + 1
+  let [from, to] = [0, bytes.length]
+  while (from < to) {
+    const end = bytes.indexOf('\n', (from + to) >> 1) + 1
+    if (end > 0 && isUtf8(bytes.subarray(from, end))) from = end
+    else to = (from + to) >> 1
   }
+  return 1 + countLines(bytes.toString('latin1', 0, from))
 }
 
 /** Makes the function that reads the next piece of a body, which ends with a row; it throws if the body is not one of the type. */
 export const rowReader = (resource: Resource, type: ImportType, names: Names) => {
   let form: CsvForm | undefined
   let line = 1
+  let previous = ''
   return function* (bytes: Buffer): Generator<SentRow> {
+    line += countLines(previous)
     if (!isUtf8(bytes)) {
       const issue = bodyIssue('string_unicode', 'The body is not valid UTF-8.')
       throw bodyInvalid([type === 'application/json' ? issue : { ...issue, line: line - 1 + wrongLine(bytes) }])
@@ -275,6 +280,6 @@ export const rowReader = (resource: Resource, type: ImportType, names: Names) =>
     yield* type === 'text/csv'
       ? csvRows(resource, source, names, form, line)
       : ndjsonRows(resource, source, names, line)
-    line += countLines(source)
+    previous = source
   }
 }

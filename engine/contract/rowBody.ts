@@ -24,14 +24,15 @@ export const importLimit = 16 * 1024 * 1024
 /** Reads the body of a request, with its source; the values are those that may be stored. */
 export type BodyReader = (body: unknown, source?: string) => { values: RowValues; issues: Issue[] }
 
-/** The members of a body whose numbers are those of fields. */
-const withoutJson = (texts: ReadonlyMap<string, string>, jsonNames: readonly string[]): string =>
-  [...texts].flatMap(([name, text]) => (jsonNames.includes(name) ? [] : `${JSON.stringify(name)}:${text}`)).join()
+/** Some members of a body; it may have many more. */
+const someMembers = (texts: ReadonlyMap<string, string>, names: readonly string[]): string =>
+  names.map((name) => `${JSON.stringify(name)}:${texts.get(name)}`).join()
 
 const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.ZodObject, isUpdate: boolean) => {
   const fields = new Map(allowed.map((field) => [field.name, field]))
   const names = [...fields.keys()]
   const jsonNames = allowed.filter(({ kind }) => kind === 'json').map(({ name }) => name)
+  const otherNames = names.filter((name) => !jsonNames.includes(name))
 
   return (body: unknown, source = ''): { values: Readonly<Record<string, Value | undefined>>; issues: Issue[] } => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -62,7 +63,7 @@ const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.Zod
         delete known[name]
       } else known[name] = parsed
     }
-    for (const name of inexactKeys(texts ? withoutJson(texts, jsonNames) : source, fields)) {
+    for (const name of inexactKeys(texts ? someMembers(texts, otherNames) : source, fields)) {
       if (typeof known[name] !== 'number') continue
       invalid.set(name, violationIssue(fields.get(name) as Field, new Violation('number_precision', known[name])))
       delete known[name]

@@ -106,9 +106,11 @@ const checkPreset = (
 
 const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): void => {
   const { oneOf, min, max, minLength, maxLength, pattern } = options
-  const isOver = (least?: GivenValue, most?: GivenValue) => least !== undefined && most !== undefined && least > most
-  if (isOver(min, max)) report(`min is ${formatValue(min)}, but max is ${formatValue(max)}; no value is allowed`, 'min')
-  if (isOver(minLength, maxLength))
+  const { digits, places } = options
+  // Not by their texts: "9" is less than "10".
+  const isOver = min !== undefined && max !== undefined && findViolation({ kind, digits, places, max }, min)
+  if (isOver) report(`min is ${formatValue(min)}, but max is ${formatValue(max)}; no value is allowed`, 'min')
+  if (minLength !== undefined && maxLength !== undefined && minLength > maxLength)
     report(`minLength is ${minLength}, but maxLength is ${maxLength}; no value is allowed`, 'minLength')
   if (pattern !== undefined) {
     try {
@@ -136,11 +138,8 @@ const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): v
 
 /** A required field of which no example can be made up; demo rows are no examples where access or readBy says who may see them. */
 const checkExample = (field: Field, report: Report): void => {
-  try {
-    if (field.example === undefined && field.default === undefined) sampleValue(field, 1)
-  } catch (error) {
-    if (error instanceof TypeError) report('needs an example, because no sample fits its rules', 'pattern')
-  }
+  if (field.example === undefined && field.default === undefined && sampleValue(field, 1) === undefined)
+    report('needs an example, because no sample fits its rules', 'pattern')
 }
 
 /** A step that is not among the values, or that no update can make. */

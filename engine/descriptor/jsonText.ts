@@ -16,15 +16,20 @@ export class JsonText {
 
 export const [maxJsonBytes, maxJsonLevels] = [64 * 1024, 100]
 
+const [quote, backslash, colon, comma] = [...Buffer.from('"\\:,')]
+const [openingBrace, closingBrace, openingBracket, closingBracket] = [...Buffer.from('{}[]')]
+
 /**
  * Where a JSON string that begins at `from` ends, after its quote; 0 if it does not end. Not by a regular expression, whose stack is
  * too small for megabytes.
  */
 export const endOfString = (json: string, from: number): number => {
-  for (let end = json.indexOf('"', from + 1); end !== -1; end = json.indexOf('"', end + 1)) {
-    let slashes = 0
-    while (json[end - 1 - slashes] === '\\') slashes++
-    if (slashes % 2 === 0) return end + 1
+  const end = json.indexOf('"', from + 1)
+  if (end === -1 || json[end - 1] !== '\\') return end + 1
+  for (let at = from + 1; at < json.length; at++) {
+    const code = json.charCodeAt(at)
+    if (code === quote) return at + 1
+    if (code === backslash) at++
   }
   return 0
 }
@@ -34,10 +39,11 @@ const tokens = /[ \n\r\t]+|"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^ \n\r\t"{}[\],:]
 
 const tokensIn = (text: string): string[] => (text.match(tokens) ?? []).filter((token) => token.trim() !== '')
 
-/** Why a JSON value cannot be stored, given as its text and the tokens of that. */
-const findJsonViolation = (text: string, found: readonly string[]): Violation | undefined => {
-  const bytes = Buffer.byteLength(text)
-  if (bytes > maxJsonBytes) return new Violation('json_too_large', bytes, { max_bytes: maxJsonBytes })
+/** A string, or white space that is not within one. */
+const stringOrSpace = /("[^"\\]*(?:\\.[^"\\]*)*")|[ \n\r\t]+/gs
+
+/** Why a JSON value cannot be stored, given as its tokens. */
+const findJsonViolation = (found: readonly string[]): Violation | undefined => {
   /** The names of each object that is open; undefined for an array. */
   const open: (Set<string> | undefined)[] = []
   let isName = false
@@ -59,9 +65,10 @@ const findJsonViolation = (text: string, found: readonly string[]): Violation | 
 }
 
 export const parseJsonText = (text: string): JsonText | Violation => {
-  const found = tokensIn(text)
-  const compact = found.join('')
-  return findJsonViolation(compact, found) ?? new JsonText(compact)
+  const compact = text.replace(stringOrSpace, '$1')
+  const bytes = Buffer.byteLength(compact)
+  if (bytes > maxJsonBytes) return new Violation('json_too_large', bytes, { max_bytes: maxJsonBytes })
+  return findJsonViolation(tokensIn(compact)) ?? new JsonText(compact)
 }
 
 /** A text that may be JSON. */
@@ -99,16 +106,21 @@ export const memberTexts = (source: string): Map<string, string> => {
   let level = 0
   let name: string | undefined
   let from = 0
-  for (const { 0: token, index } of source.matchAll(tokens)) {
-    const isEnd = level === 1 && (token === ',' || token === '}')
-    if (isEnd && name !== undefined) {
-      members.set(name, source.slice(from, index))
+  // By character: half a million tokens would take a fifth of a second.
+  for (let at = 0; at < source.length; at++) {
+    const code = source.charCodeAt(at)
+    if (code === quote) {
+      const end = endOfString(source, at)
+      if (level === 1 && name === undefined) name = JSON.parse(source.slice(at, end))
+      at = end - 1
+    } else if (code === colon && level === 1 && from === 0) from = at + 1
+    else if (level === 1 && name !== undefined && (code === comma || code === closingBrace)) {
+      members.set(name, source.slice(from, at))
       name = undefined
-    } else if (level === 1 && name === undefined && token.startsWith('"')) name = JSON.parse(token)
-    else if (level === 1 && from === 0 && token === ':') from = index + 1
-    if (token === '{' || token === '[') level++
-    if (token === '}' || token === ']') level--
-    if (isEnd) from = 0
+      from = 0
+    }
+    if (code === openingBrace || code === openingBracket) level++
+    if (code === closingBrace || code === closingBracket) level--
   }
   return members
 }

@@ -9,7 +9,7 @@ import { type FileError, RegistryError, reportIn } from './registryError.js'
 import { importResources } from './resourceFiles.js'
 import { readSeedFiles } from './seedFiles.js'
 import { type SourceFile, textAt } from './sourceFile.js'
-import { referenceTargets, verify } from './verify.js'
+import { type ResourceModule, referenceTargets, verify } from './verify.js'
 
 /** JSON as it is written in the file: its numbers keep their digits, and its members their order. */
 const withJsonTexts = ({ fields }: Resource, row: RowValues, n: number, source: SourceFile | undefined): RowValues => {
@@ -24,7 +24,11 @@ const withJsonTexts = ({ fields }: Resource, row: RowValues, n: number, source: 
 /** Reads and verifies the project in a folder. With any of `errors` the registry cannot be used; with `seedErrors` only the demo rows cannot. */
 export const inspectProject = async (folder: string) => {
   const errors: FileError[] = []
-  const modules = await importResources(folder, errors)
+  return inspectModules(await importResources(folder, errors), folder, errors)
+}
+
+/** The same of resources that are loaded already; `errors` has those of loading them. */
+export const inspectModules = (modules: readonly ResourceModule[], folder: string, errors: FileError[]) => {
   const parsed = verify(modules, errors)
   const seedErrors: FileError[] = []
   const seedFiles = readSeedFiles(join(folder, 'seeds'), referenceTargets(modules, parsed), seedErrors)

@@ -1,14 +1,32 @@
 /** Makes texts that match a pattern, for samples of a field without an example. A pattern that it cannot read gives texts that do not match. */
 
 const tokens =
-  /\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\\c[a-zA-Z]|\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?::|<\w+>))?|\{\d+(?:,\d*)?\}|./gsu
+  /\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\\c[a-zA-Z]|\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:[a-z-]*:|<\w+>))?|\{\d+(?:,\d*)?\}|./gsu
+
+export const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** What a class of characters is tried with: digits and letters, the rest of ASCII, and a letter of some other scripts. */
-const letters = [
-  ...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
-  ...' !"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
-  ...'éßΩЖאع中あ',
-]
+const letters = [...alphabet, ...' !"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', ...'éßΩЖאع中あ']
+
+const known = new Map<string, readonly string[]>()
+
+/** Some characters that an expression for one character matches; of an unusual class the first of all of Unicode. */
+const membersOf = (token: string): readonly string[] => {
+  if ([...token].length === 1 && token !== '.') return [token]
+  const members = known.get(token)
+  if (members) return members
+  const isMember = new RegExp(`^${token}$`, 'u')
+  const found = letters.filter((letter) => isMember.test(letter))
+  for (let code = 1; found.length === 0 && code <= 0x10_ff_ff; code++) {
+    const letter = String.fromCodePoint(code)
+    if (isMember.test(letter) && letter.isWellFormed()) found.push(letter)
+  }
+  known.set(token, found)
+  return found
+}
+
+/** How often parts are repeated: no field with a pattern is longer, but repetitions of repetitions would be. */
+const maxLength = 2_000
 
 const shorthands: Readonly<Record<string, string>> = { '*': '{0,}', '+': '{1,}', '?': '{0,1}' }
 
@@ -17,6 +35,7 @@ export const matchingText = (pattern: string, n: number, more: number): string =
   const source = pattern.match(tokens) ?? []
   let at = 0
   let left = n
+  let size = 0
   /** Uses up a digit of n, in a number system with a digit for each choice. */
   const pick = <T>(choices: readonly T[]): T | undefined => {
     const chosen = choices[left % choices.length]
@@ -38,19 +57,20 @@ export const matchingText = (pattern: string, n: number, more: number): string =
       at++
       return inside
     }
-    if (/^(?:[$^]|\\b)$/.test(token)) return () => ''
-    const isMember = new RegExp(`^${token}$`, 'u')
-    const members = letters.filter((letter) => isMember.test(letter))
-    const [, code] = /^\\[ux]\{?([\da-f]+)/i.exec(token) ?? []
-    const itself = code === undefined ? token : String.fromCodePoint(Number.parseInt(code, 16))
-    return () => pick(members) ?? itself
+    if (/^(?:[$^]|\\[bB])$/.test(token)) return () => ''
+    const members = membersOf(token)
+    return () => pick(members) ?? ''
   }
   const readSequence = (): (() => string) => {
     const parts: (() => string)[] = []
     while (at < source.length && source[at] !== '|' && source[at] !== ')') {
       const part = readPart()
       const count = readCount()
-      parts.push(() => Array.from({ length: count }, part).join(''))
+      parts.push(() => {
+        let text = ''
+        for (let times = 0; times < count && size < maxLength; times++, size++) text += part()
+        return text
+      })
     }
     return () => parts.map((part) => part()).join('')
   }

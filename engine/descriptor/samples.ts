@@ -1,51 +1,127 @@
 /** Sample values of fields, within their rules: for examples in the documents, generated rows and tests. */
 import { fromUnits, parseDecimal, toUnits } from './decimals.js'
-import { kindOf } from './kinds.js'
-import { matchingText } from './patternSample.js'
+import { type Kind, kindOf } from './kinds.js'
+import { alphabet, matchingText } from './patternSample.js'
 import type { Field, GivenValue } from './registry.js'
 import { findViolation } from './valueRules.js'
 
-const day = 86_400_000
+const day = 86_400_000n
+
+/** The values of a kind as numbers of its smallest steps. */
+interface Scale {
+  readonly toSteps: (value: GivenValue, field: Field) => bigint
+  readonly fromSteps: (steps: bigint, field: Field) => GivenValue
+  /** Steps that people take, the longest first. */
+  readonly strides: (field: Field) => readonly bigint[]
+}
+
+const moment = (ms: bigint): string => {
+  const date = new Date(Number(ms))
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString()
+}
+
+const scales: Partial<Record<Kind, Scale>> = {
+  integer: { toSteps: (value) => BigInt(value as number), fromSteps: Number, strides: () => [1n] },
+  // In 64ths, which a double stores exactly.
+  number: {
+    toSteps: (value) => BigInt(Math.round(Number(value) * 64)),
+    fromSteps: (steps) => Number(steps) / 64,
+    strides: () => [64n, 1n],
+  },
+  decimal: {
+    toSteps: (value, field) => toUnits(String(parseDecimal(String(value), field))),
+    fromSteps: (steps, field) => fromUnits(steps, field),
+    strides: ({ places = 0 }) => [10n ** BigInt(places), 1n],
+  },
+  date: {
+    toSteps: (value) => BigInt(Date.parse(String(value))) / day,
+    fromSteps: (steps) => moment(steps * day).slice(0, 10),
+    strides: () => [1n],
+  },
+  timestamp: {
+    toSteps: (value) => BigInt(Date.parse(String(value))),
+    fromSteps: moment,
+    strides: () => [day, 3_600_000n, 60_000n, 1_000n, 1n],
+  },
+}
+
+/** How many different values a range should have before shorter steps are taken. */
+const manyValues = 500n
 
 /** The nth value from the least one, or before the greatest; between both, the first follows the last. */
-const within = (field: Field, nth: number): GivenValue | undefined => {
-  const { kind, min, max } = field
-  const bound = min ?? max
-  if (kind === 'decimal') return bound === undefined ? undefined : decimalWithin(field, nth)
-  const [least, most] = [min, max].map((one) => (typeof one === 'string' ? Date.parse(one) / day : Number(one)))
-  const n = nth % (Math.floor(Number(most) - Number(least)) + 1 || Number.POSITIVE_INFINITY)
-  if (typeof bound === 'number') return min === undefined ? bound - n : bound + n
-  if (typeof bound !== 'string') return undefined
-  const moment = new Date(Date.parse(bound) + (min === undefined ? -n : n) * day).toISOString()
-  return kindOf(kind).input === 'date' ? moment.slice(0, 10) : moment
+const within = (field: Field, n: bigint): GivenValue | undefined => {
+  const scale = scales[field.kind]
+  if (!scale || (field.min ?? field.max) === undefined) return undefined
+  const [least, most] = [field.min, field.max].map((bound) =>
+    bound === undefined ? undefined : scale.toSteps(bound, field),
+  )
+  const strides = scale.strides(field)
+  const [longest = 1n] = strides
+  if (least === undefined) return scale.fromSteps((most as bigint) - n * longest, field)
+  if (most === undefined) return scale.fromSteps(least + n * longest, field)
+  const stride = strides.find((one) => (most - least) / one >= manyValues) ?? strides.at(-1) ?? 1n
+  return scale.fromSteps(least + (n % ((most - least) / stride + 1n)) * stride, field)
 }
 
-const decimalWithin = (field: Field, nth: number): string => {
-  const units = (bound: GivenValue) => toUnits(String(parseDecimal(String(bound), field)))
-  const [least, most] = [field.min, field.max].map((bound) => (bound === undefined ? undefined : units(bound)))
-  const n = BigInt(nth) % (least !== undefined && most !== undefined ? most - least + 1n : BigInt(nth) + 1n)
-  return fromUnits(least === undefined ? (most as bigint) - n : least + n, field)
+/** A text of few characters: n in a number system with a digit for each letter. */
+const shortText = (n: number, length: number): string => {
+  let left = n
+  const letters = Array.from({ length: Math.min(length, 12) }, () => {
+    const letter = alphabet[left % alphabet.length]
+    left = Math.floor(left / alphabet.length)
+    return letter
+  })
+  return letters.reverse().join('')
 }
 
-const padded = ({ name, minLength = 0, maxLength = Number.MAX_SAFE_INTEGER }: Field, n: number): string => {
+const sized = ({ name, minLength = 0, maxLength = Number.MAX_SAFE_INTEGER }: Field, n: number): string => {
   const text = `${name}-${n} Ünïcode`
-  const short = [...text].length <= maxLength ? text : String(n).padStart(Math.min(maxLength, 12), '0')
-  return [...short.padEnd(minLength, 'x')].slice(0, maxLength).join('')
+  return ([...text].length <= maxLength ? text : shortText(n, maxLength)).padEnd(minLength, 'x')
 }
 
-/** The nth sample value of a field: a different one for each n, as far as its rules allow. */
-export const sampleValue = (field: Field, n: number): GivenValue => {
-  const { kind, name, oneOf, minLength, maxLength, pattern, example } = field
+/** The nth sample value of a field: a different one for each n, as far as its rules allow. Undefined if none is found that keeps them. */
+export const sampleValue = (field: Field, n: number): GivenValue | undefined => {
+  const { kind, name, oneOf, minLength = 0, maxLength = 0, pattern, example } = field
   if (oneOf) return oneOf[n % oneOf.length] as GivenValue
   const fits = (value: GivenValue | undefined) => value !== undefined && findViolation(field, value) === undefined
-  const candidates = [
-    kindOf(kind).sample(n, name, field),
-    within(field, n),
-    within(field, 0),
-    minLength !== undefined || maxLength !== undefined ? padded(field, n) : undefined,
-  ]
-  const matching = () => [3, 1, 0].map((more) => matchingText(String(pattern), n, more))
-  const sample = candidates.find(fits) ?? (pattern === undefined ? undefined : matching().find(fits)) ?? example
-  if (sample === undefined) throw new TypeError(`field "${name}" needs an example, because no sample fits its rules`)
-  return sample
+  const values = [kindOf(kind).sample(n, name, field), within(field, BigInt(n)), within(field, 0n)]
+  if (minLength + maxLength > 0) values.push(sized(field, n))
+  const value = values.find(fits)
+  if (value !== undefined || pattern === undefined) return value ?? example
+  for (const more of [3, 1, 0, 2, minLength, Math.ceil(minLength / 2), maxLength]) {
+    const text = matchingText(pattern, n, more)
+    if (fits(text)) return text
+  }
+  return example
+}
+
+/** How far from each other the values are that rules between fields are tried with: some compare with a week or a year. */
+const distances = [0n, 1n, 2n, 3n, 5n, 7n, 10n, 30n, 365n]
+
+/** Values at each distance from some, and from zero. */
+const nearValues = (field: Field, from: readonly (GivenValue | undefined)[]): GivenValue[] => {
+  const scale = scales[field.kind]
+  if (!scale) return []
+  const given = from.filter((value) => value !== undefined).map((value) => scale.toSteps(value, field))
+  const anchors = field.kind === 'date' || field.kind === 'timestamp' ? given : [...given, 0n]
+  const strides = scale.strides(field).slice(0, 2)
+  return strides.flatMap((stride) =>
+    distances.flatMap((by) =>
+      anchors.flatMap((anchor) =>
+        [anchor + by * stride, anchor - by * stride].map((steps) => scale.fromSteps(steps, field)),
+      ),
+    ),
+  )
+}
+
+/** Values of a field to choose from, within its rules: the nth sample, those that follow it, and those near the bounds and zero. */
+export const sampleValues = (field: Field, n: number): GivenValue[] => {
+  const { oneOf, min, max, example } = field
+  if (oneOf) return oneOf.map((_, index) => oneOf[(n + index) % oneOf.length] as GivenValue)
+  const first = sampleValue(field, n)
+  const following = Array.from({ length: 8 }, (_, index) => sampleValue(field, n + 1 + index))
+  const values = [first, ...nearValues(field, [first, min, max]), ...following, example]
+  return [...new Set(values)].filter(
+    (value) => value !== undefined && findViolation(field, value) === undefined,
+  ) as GivenValue[]
 }

@@ -46,11 +46,8 @@ export const likeValue = ({ demo }: Resource, field: Field): string | undefined 
   if (field.pattern === undefined) return undefined
   const known: Value[] = [field.example ?? null, ...demo.slice(0, 10).map((row) => row[field.name] ?? null)]
   const found = known.find((value) => typeof value === 'string' && !findViolation(field, value))
-  try {
-    return String(found ?? sampleValue(field, 1))
-  } catch {
-    return undefined
-  }
+  const like = found ?? sampleValue(field, 1)
+  return like === undefined ? undefined : String(like)
 }
 
 /** A message of a descriptor with the titles of its fields; only names that are no words of a sentence are replaced. */

@@ -58,14 +58,15 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
     if (match !== undefined && !isAllowed(update)) throw errors.forbidden()
     forbiddenParameters(registry, resource, rights, ctx.querystring, true)
     const table = storage.table(resource, [], rights)
+    const pause = inTurns()
     const { type, bytes } = await readBytes(ctx, importTypes, importLimit)
+    await pause()
     const names = { allowed: importedFields(resource, match, hidden), ignored: new Set(ignore) }
     const readers = {
       resource,
       readCreate: withoutHidden(operation.readCreate, hidden),
       ...(operation.readUpdate && { readUpdate: withoutHidden(operation.readUpdate, hidden) }),
     }
-    const pause = inTurns()
     const sent: SentRow[] = []
     for (const row of rowReader(resource, type, names)(bytes)) {
       if (sent.push(row) > maxImportRows) throw errors.tooManyRows(maxImportRows)

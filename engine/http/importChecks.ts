@@ -26,6 +26,9 @@ import { rowTag } from '../storage/write.js'
 /** How many issues are kept: those of the checks come in order of the rows, and conflicts after them. */
 const maxKept = 20_000
 
+/** How many rows are matched at once: each stored one may have a megabyte, and all of them reach this thread at once. */
+const maxMatched = 100
+
 /** The issues of the request, such as those of its headers, and of all rows; the first are shown. */
 export const issueList = (ofRequest: readonly errors.Issue[] = []) => {
   const first: (errors.Issue & { readonly row: number })[] = []
@@ -165,13 +168,14 @@ export const importChecker = (
   }
 
   const readExisting = async (field: Field, values: readonly Value[]): Promise<Map<string, Existing>> => {
-    const found = await table.rowsWith(field.name, values)
-    return new Map(
-      found.map((body) => {
-        const row = JSON.parse(String(body)) as RowValues
-        return [String(row[field.name]), { body, row }]
-      }),
-    )
+    const pause = inTurns()
+    const existing = new Map<string, Existing>()
+    for (const body of await table.rowsWith(field.name, values)) {
+      await pause()
+      const row = JSON.parse(String(body)) as RowValues
+      existing.set(String(row[field.name]), { body, row })
+    }
+    return existing
   }
 
   const preset = resource.fields.filter(({ references, default: value, managed }) => references && (value ?? managed))
@@ -220,12 +224,14 @@ export const importChecker = (
   const findDuplicates = duplicateFinder(resource)
   const matched = digestSet()
 
-  /** Checks the next rows, the first of which has this place. */
-  return async (sent: readonly SentRow[], issues: Issues, from = 0): Promise<ImportedRow[]> => {
+  /** Checks some rows, the first of which has this place. */
+  const checkRows = async (sent: readonly SentRow[], issues: Issues, from: number): Promise<ImportedRow[]> => {
     const pause = inTurns()
-    const keys = sent.map((row) =>
-      match && row.issues.length === 0 ? matchValue(match, row) : { key: null, issues: [] },
-    )
+    const keys: Matched[] = []
+    for (const row of sent) {
+      await pause()
+      keys.push(match && row.issues.length === 0 ? matchValue(match, row) : { key: null, issues: [] })
+    }
     const existing =
       match &&
       (await readExisting(
@@ -248,6 +254,14 @@ export const importChecker = (
       ])
       rows.push(checked.row)
     }
+    return rows
+  }
+
+  /** Checks the next rows, the first of which has this place. */
+  return async (sent: readonly SentRow[], issues: Issues, from = 0): Promise<ImportedRow[]> => {
+    const rows: ImportedRow[] = []
+    for (let n = 0; n < sent.length; n += maxMatched)
+      rows.push(...(await checkRows(sent.slice(n, n + maxMatched), issues, from + n)))
     return rows
   }
 }

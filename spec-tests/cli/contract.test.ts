@@ -7,6 +7,7 @@ import type { Json } from '../../cli/contract/json.js'
 import { rules } from '../../cli/contract/rules.js'
 import { createDocuments } from '../../engine/contract/documents.js'
 import { deriveOperations } from '../../engine/contract/operations.js'
+import type { Product } from '../../engine/contract/service.js'
 import type { Descriptor } from '../../engine/descriptor/define.js'
 import {
   boolean,
@@ -23,8 +24,8 @@ import {
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { product } from '../support/testedProject.js'
 
-const makeDocument = (registry: Registry, served = product): Json =>
-  JSON.parse(createDocuments(served, deriveOperations(registry)).openapi.toString()) as Json
+const makeDocument = (registry: Registry, served: Product = product): Json =>
+  JSON.parse(createDocuments(served, deriveOperations(registry, served)).openapi.toString()) as Json
 
 const test = suite('the contract')
 
@@ -319,6 +320,25 @@ const ruled: Record<'stricter' | 'looser' | 'other', [rule: string, before: Spec
     ['reference-changed', integer({ references: 'books' }), integer({ references: 'authors' })],
   ],
 }
+test('a batch adds no differences: what changes in a body is one change of its schema', () => {
+  const all = { ...original, books: { ...(original['books'] as Descriptor), update: true, delete: true } }
+  const differences = (change: (before: Descriptors) => Descriptors, batch: boolean) => {
+    const [before, after] = [all, change(all)].map((one) => makeDocument(makeRegistry(one), { ...product, batch }))
+    return compare(before as Json, after as Json).map(({ rule, subject }) => `${rule} ${subject}`)
+  }
+  for (const change of [
+    fields({ pages: text() }),
+    fields({ pages: undefined }),
+    fields({ extra: decimal({ digits: 8, places: 2 }) }),
+    fields({ status: text({ default: 'available', oneOf: ['available', 'lent'] }) }),
+    require('pages'),
+  ]) {
+    const alone = differences(change, false)
+    assert.ok(alone.length > 0)
+    assert.equal(differences(change, true), alone)
+  }
+})
+
 test('a field that more roles see, or everybody', () => {
   const found = (from: Spec, to: Spec) => structural(compare(withField(from), withField(to)))
   assert.equal(found(text({ readBy: ['a'] }), text({ readBy: ['a', 'b'] })), [

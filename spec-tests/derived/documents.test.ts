@@ -4,12 +4,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { operationIdOf, operationNames } from '../../engine/descriptor/names.js'
 import { updatableFields } from '../../engine/descriptor/registry.js'
+import { demoRows, findBody, NoSample } from '../../engine/descriptor/sampleRows.js'
 import { startService } from '../support/service.js'
-import { operations, registry, testedResources } from '../support/tested.js'
-
-const { get, send } = await startService({ registry, operations })
-const openapi = (await get('/openapi.json')).body
-const swagger = (await send('/swagger.json')).body
+import { eachProject } from '../support/tested.js'
 
 interface Operation {
   readonly operationId?: string
@@ -18,60 +15,84 @@ interface Operation {
   }
 }
 
-const methods = Object.entries(openapi.paths as Record<string, Record<string, Operation>>).flatMap(([path, all]) =>
-  Object.entries(all).map(([method, operation]) => ({ path, method, operation })),
-)
+await eachProject(async ({ registry, resources, settings }) => {
+  const { get, send, create } = await startService(settings)
+  const openapi = (await get('/openapi.json')).body
+  const swagger = (await send('/swagger.json')).body
 
-const test = suite('documents')
+  const methods = Object.entries(openapi.paths as Record<string, Record<string, Operation>>).flatMap(([path, all]) =>
+    Object.entries(all).map(([method, operation]) => ({ path, method, operation })),
+  )
 
-for (const [name, document] of Object.entries({ openapi, swagger })) {
-  test(`every reference of ${name}.json leads to a part of it`, () => {
-    for (const [, pointer = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
-      const part = pointer
-        .split('/')
-        .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document)
-      assert.ok(part, pointer)
-    }
-  })
-}
+  const test = suite('documents')
 
-test('every operation has its own name', () => {
-  const names = methods.map(({ operation }) => operation.operationId)
-  assert.is(new Set(names).size, names.length)
-})
-
-test('the examples of bodies fit their schemas', () => {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false })
-  ajv.addSchema(openapi, 'document')
-  for (const { path, method, operation } of methods) {
-    for (const [type, { example }] of Object.entries(operation.requestBody?.content ?? {})) {
-      if (example === undefined || type !== 'application/json') continue
-      const place = ['paths', path, method, 'requestBody', 'content', type, 'schema']
-      const pointer = place.map((part) => `/${encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))}`)
-      const check = ajv.compile({ $ref: `document#${pointer.join('')}` })
-      assert.ok(check(example), `${method} ${path}: ${ajv.errorsText(check.errors)}`)
-    }
+  for (const [name, document] of Object.entries({ openapi, swagger })) {
+    test(`every reference of ${name}.json leads to a part of it`, () => {
+      for (const [, pointer = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+        const part = pointer
+          .split('/')
+          .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document)
+        assert.ok(part, pointer)
+      }
+    })
   }
+
+  test('every operation has its own name', () => {
+    const names = methods.map(({ operation }) => operation.operationId)
+    assert.is(new Set(names).size, names.length)
+  })
+
+  test('the examples of bodies fit their schemas', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false })
+    ajv.addSchema(openapi, 'document')
+    for (const { path, method, operation } of methods) {
+      for (const [type, { example }] of Object.entries(operation.requestBody?.content ?? {})) {
+        if (example === undefined || type !== 'application/json') continue
+        const place = ['paths', path, method, 'requestBody', 'content', type, 'schema']
+        const pointer = place.map((part) => `/${encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))}`)
+        const check = ajv.compile({ $ref: `document#${pointer.join('')}` })
+        assert.ok(check(example), `${method} ${path}: ${ajv.errorsText(check.errors)}`)
+      }
+    }
+  })
+
+  for (const resource of resources) {
+    test(`${resource.path} has exactly the operations that its descriptor allows`, () => {
+      const list = openapi.paths[`/v1/${resource.path}`]
+      const row = openapi.paths[`/v1/${resource.path}/{item_id}`]
+      assert.equal(Object.keys(list), ['get', ...(resource.create ? ['post'] : [])])
+      const changes = [
+        ...(updatableFields(resource).length > 0 ? ['patch'] : []),
+        ...(resource.delete ? ['delete'] : []),
+      ]
+      assert.equal(Object.keys(row), ['get', ...changes])
+      assert.is(list.get.operationId, operationNames(resource).list)
+    })
+  }
+
+  for (const { name, method, path, access } of settings?.operations ?? []) {
+    test(`${method} ${path} is documented, and refuses a caller that it does not know`, async () => {
+      assert.is(openapi.paths[path]?.[method.toLowerCase()]?.operationId, operationIdOf(name))
+      if (access.includes('public')) return
+      const { status } = await send(`/api${path.replaceAll(/\{\w+\}/g, '1')}`, { method })
+      assert.is(status, 401)
+    })
+  }
+
+  for (const resource of resources.filter((one) => one.create)) {
+    test(`the documented create of ${resource.path} is a valid one`, async () => {
+      const { example } = openapi.paths[`/v1/${resource.path}`].post.requestBody.content['application/json']
+      try {
+        findBody({ rows: demoRows(registry), resource, n: 1 })
+      } catch (error) {
+        // No create fits the demo rows.
+        if (error instanceof NoSample) return
+        throw error
+      }
+      const { status, text } = await create(resource.path, example)
+      assert.is(status, 201, `${JSON.stringify(example)}: ${text}`)
+    })
+  }
+
+  test.run()
 })
-
-for (const resource of testedResources) {
-  test(`${resource.path} has exactly the operations that its descriptor allows`, () => {
-    const list = openapi.paths[`/v1/${resource.path}`]
-    const row = openapi.paths[`/v1/${resource.path}/{item_id}`]
-    assert.equal(Object.keys(list), ['get', ...(resource.create ? ['post'] : [])])
-    const changes = [...(updatableFields(resource).length > 0 ? ['patch'] : []), ...(resource.delete ? ['delete'] : [])]
-    assert.equal(Object.keys(row), ['get', ...changes])
-    assert.is(list.get.operationId, operationNames(resource).list)
-  })
-}
-
-for (const { name, method, path, access } of operations) {
-  test(`${method} ${path} is documented, and refuses a caller that it does not know`, async () => {
-    assert.is(openapi.paths[path]?.[method.toLowerCase()]?.operationId, operationIdOf(name))
-    if (access.includes('public')) return
-    const { status } = await send(`/api${path.replaceAll(/\{\w+\}/g, '1')}`, { method })
-    assert.is(status, 401)
-  })
-}
-
-test.run()

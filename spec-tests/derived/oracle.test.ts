@@ -1,5 +1,4 @@
 /** Lists of every resource with random filters, ranges, searches, orders and pages, compared with plain JavaScript. */
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { byId } from '../../engine/descriptor/ids.js'
 import { possibleConditions, possibleOrders } from '../../engine/descriptor/listQuery.js'
@@ -8,10 +7,10 @@ import type { Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { Oracle, searchedText } from '../../support/oracle.js'
 import { seededRandom } from '../../support/random.js'
 import { publicRow } from '../../support/samples.js'
+import { derivedSuite } from '../support/derivedSuite.js'
 import { startService } from '../support/service.js'
-import { testedResources } from '../support/tested.js'
+import { eachProject } from '../support/tested.js'
 
-const { get } = await startService()
 const { below, pick } = seededRandom(20_261_118)
 
 /** How many lists of each resource are compared. */
@@ -44,32 +43,36 @@ const someParameters = (resource: Resource, rows: readonly RowValues[]): Paramet
   ]
 }
 
-for (const resource of testedResources) {
-  const test = suite(`oracle ${resource.path}`)
-  const rows = resource.demo.map((row) => publicRow(resource, row)).sort(byId)
-  const oracle = new Oracle()
-  oracle.add(resource, rows)
+await eachProject(async ({ resources, settings }) => {
+  const { get } = await startService(settings)
 
-  test('lists are what the oracle expects', async () => {
-    for (let n = 0; n < lists; n++) {
-      const parameters = someParameters(resource, rows)
-      const query = new URLSearchParams(parameters).toString()
-      const expected = oracle.list(
-        resource,
-        parameters.map(([name, value]) => ({
-          name,
-          written: encodeURIComponent(value),
-          integer: /^-?\d+$/.test(value) ? BigInt(value) : undefined,
-        })),
-      )
-      const { status, body } = await get(`/v1/${resource.path}?${query}`)
-      if ('rejected' in expected) assert.is(status, 422, query)
-      else {
-        assert.equal(body.data, expected.data, query)
-        assert.is(body.meta.total, expected.total, query)
+  for (const resource of resources) {
+    const test = derivedSuite('oracle', resource)
+    const rows = resource.demo.map((row) => publicRow(resource, row)).sort(byId)
+    const oracle = new Oracle()
+    oracle.add(resource, rows)
+
+    test('lists are what the oracle expects', async () => {
+      for (let n = 0; n < lists; n++) {
+        const parameters = someParameters(resource, rows)
+        const query = new URLSearchParams(parameters).toString()
+        const expected = oracle.list(
+          resource,
+          parameters.map(([name, value]) => ({
+            name,
+            written: encodeURIComponent(value),
+            integer: /^-?\d+$/.test(value) ? BigInt(value) : undefined,
+          })),
+        )
+        const { status, body } = await get(`/v1/${resource.path}?${query}`)
+        if ('rejected' in expected) assert.is(status, 422, query)
+        else {
+          assert.equal(body.data, expected.data, query)
+          assert.is(body.meta.total, expected.total, query)
+        }
       }
-    }
-  })
+    })
 
-  test.run()
-}
+    test.run()
+  }
+})

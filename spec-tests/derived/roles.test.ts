@@ -1,5 +1,4 @@
 /** For every resource with access rules: what each role, and each value of a claim, sees and may do, against an oracle with a caller. */
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
   type AccessName,
@@ -12,8 +11,9 @@ import {
 } from '../../engine/descriptor/access.js'
 import type { Resource } from '../../engine/descriptor/registry.js'
 import { callersNamed } from '../support/callers.js'
+import { derivedSuite } from '../support/derivedSuite.js'
 import { startService, token } from '../support/service.js'
-import { testedResources } from '../support/tested.js'
+import { eachProject } from '../support/tested.js'
 
 interface Caller {
   readonly name: string
@@ -44,7 +44,7 @@ const seenBy = ({ access, fields }: Resource, caller: Caller, rows: readonly Row
       return { ...row, ...Object.fromEntries(hidden.map(({ name }) => [name, null])) }
     })
 
-/** Callers for the rules of a resource: one for each role, and some for the claims, with values that rows have. */
+/** Callers for the rules of a resource: one for each role, and some for the claims, with values that rows have. Their names are their keys. */
 const callersOf = ({ path, access, fields }: Resource, rows: readonly Row[]): Caller[] => {
   const rules = accessNames.flatMap((name) => rulesOf(access?.[name]))
   const words = [...rules.filter((rule) => typeof rule === 'string'), ...fields.flatMap(({ readBy = [] }) => readBy)]
@@ -61,70 +61,70 @@ const callersOf = ({ path, access, fields }: Resource, rows: readonly Row[]): Ca
         .filter((value) => value !== null),
     ]),
   )
-  return [
-    { name: `${path} stranger`, roles: ['stranger'], claims: {} },
-    ...roles.map((role) => ({ name: `${path} ${role}`, roles: [role], claims: {} })),
-    ...(claimed.length > 0
-      ? [
-          { name: `${path} first`, roles: [], claims: valueIn(rows[0]) },
-          { name: `${path} last`, roles: [], claims: valueIn(rows.at(-1)) },
-          { name: `${path} list`, roles: [], claims: lists },
-        ]
-      : []),
-  ]
+  const stranger = ['stranger', 'nobody-else'].filter((role) => !roles.includes(role)).slice(0, 1)
+  const known = [stranger, ...roles.map((role) => [role])].map((own) => ({ roles: own, claims: {} }))
+  const claiming = [valueIn(rows[0]), valueIn(rows.at(-1)), lists].map((claims) => ({ roles: [], claims }))
+  return [...known, ...(claimed.length > 0 ? claiming : [])].map((caller, n) => ({ name: `${path}-${n}`, ...caller }))
 }
 
-const test = suite('roles')
-const guarded = testedResources.filter((resource) => resource.access || isGuarded(resource))
-const named: Record<string, { roles: string[]; claims: Record<string, unknown> }> = {}
-const service = await startService({ credentials: callersNamed(named) })
-const asService = { authorization: `Bearer ${token}` }
+await eachProject(async ({ resources, settings }) => {
+  const guarded = resources.filter((resource) => resource.access || isGuarded(resource))
+  if (guarded.length === 0) return
+  const named: Record<string, { roles: string[]; claims: Record<string, unknown> }> = {}
+  const service = await startService({ ...settings, credentials: callersNamed(named) })
+  const asService = { authorization: `Bearer ${token}` }
 
-const readAll = async (path: string, headers: Record<string, string>) => {
-  const found = await service.send(`/api/v1/${path}?limit=200`, { headers })
-  return { status: found.status, rows: found.body.data as Row[], total: found.body.meta?.total as number }
-}
+  const readAll = async (path: string, headers: Record<string, string>) => {
+    const found = await service.send(`/api/v1/${path}?limit=200`, { headers })
+    return { status: found.status, rows: found.body.data as Row[], total: found.body.meta?.total as number }
+  }
 
-for (const resource of guarded) {
-  const { path, access } = resource
-  test(`${path}: every caller sees the rows and fields that the rules say, and may use the operations`, async () => {
-    const { rows } = await readAll(path, asService)
-    const isAllowed = (caller: Caller, name: AccessName) =>
-      rulesOf(access?.[name]).some((rule) =>
-        typeof rule === 'string'
-          ? holds(rule, caller, {})
-          : Object.values(rule).every(
-              (one) => isClaim(one) && [caller.claims[one.name]].flat().some((value) => value !== undefined),
-            ),
-      )
-    for (const caller of callersOf(resource, rows)) {
-      named[caller.name] = { roles: [...caller.roles], claims: { ...caller.claims } }
-      const headers = { authorization: `Bearer ${caller.name}`, 'content-type': 'application/json' }
-      const canRead = isPublic(resource) || isAllowed(caller, 'read')
-      for (let round = 0; round < 3; round++) {
-        const found = await readAll(path, headers)
-        assert.is(found.status, canRead ? 200 : 403, caller.name)
-        if (canRead && rows.length < 200)
-          assert.equal([found.rows, found.total], [seenBy(resource, caller, rows), found.rows.length], caller.name)
+  for (const resource of guarded) {
+    const test = derivedSuite('roles of', resource)
+    const { path, access } = resource
+    test('every caller sees the rows and fields that the rules say, and may use the operations', async () => {
+      const { rows } = await readAll(path, asService)
+      const missing = rows.some(({ id }) => id === '999999999') ? '999999998' : '999999999'
+      const isAllowed = (caller: Caller, name: AccessName) =>
+        rulesOf(access?.[name]).some((rule) =>
+          typeof rule === 'string'
+            ? holds(rule, caller, {})
+            : Object.values(rule).every(
+                (one) => isClaim(one) && [caller.claims[one.name]].flat().some((value) => value !== undefined),
+              ),
+        )
+      for (const caller of callersOf(resource, rows)) {
+        named[caller.name] = { roles: [...caller.roles], claims: { ...caller.claims } }
+        const headers = { authorization: `Bearer ${caller.name}`, 'content-type': 'application/json' }
+        const canRead = isPublic(resource) || isAllowed(caller, 'read')
+        for (let round = 0; round < 3; round++) {
+          const found = await readAll(path, headers)
+          assert.is(found.status, canRead ? 200 : 403, JSON.stringify(caller))
+          if (canRead && rows.length < 200)
+            assert.equal(
+              [found.rows, found.total],
+              [seenBy(resource, caller, rows), found.rows.length],
+              JSON.stringify(caller),
+            )
+        }
+        for (const row of rows.slice(0, 20)) {
+          const [seen] = seenBy(resource, caller, [row])
+          const one = await service.send(`/api/v1/${path}/${encodeURIComponent(String(row['id']))}`, { headers })
+          assert.is(one.status, !canRead ? 403 : seen ? 200 : 404, JSON.stringify([caller, row['id']]))
+          if (seen && canRead) assert.equal(one.body, seen)
+        }
+        // Only whether the operation is allowed at all: an empty body is another matter.
+        if (resource.create) {
+          const { status } = await service.send(`/api/v1/${path}`, { method: 'POST', headers, body: '[]' })
+          assert.is(status, isAllowed(caller, 'create') ? 422 : 403, `${caller.name} creates`)
+        }
+        if (resource.delete) {
+          const { status } = await service.send(`/api/v1/${path}/${missing}`, { method: 'DELETE', headers })
+          assert.is(status, isAllowed(caller, 'delete') ? 404 : 403, `${caller.name} deletes`)
+        }
       }
-      for (const row of rows.slice(0, 20)) {
-        const [seen] = seenBy(resource, caller, [row])
-        const one = await service.send(`/api/v1/${path}/${encodeURIComponent(String(row['id']))}`, { headers })
-        assert.is(one.status, !canRead ? 403 : seen ? 200 : 404)
-        if (seen && canRead) assert.equal(one.body, seen)
-      }
-      // Only whether the operation is allowed at all: an empty body is another matter.
-      if (resource.create) {
-        const { status } = await service.send(`/api/v1/${path}`, { method: 'POST', headers, body: '[]' })
-        assert.is(status, isAllowed(caller, 'create') ? 422 : 403, `${caller.name} creates`)
-      }
-      if (resource.delete) {
-        const { status } = await service.send(`/api/v1/${path}/999999999`, { method: 'DELETE', headers })
-        assert.is(status, isAllowed(caller, 'delete') ? 404 : 403, `${caller.name} deletes`)
-      }
-    }
-    if (!isPublic(resource)) assert.is((await service.send(`/api/v1/${path}`)).status, 401)
-  })
-}
-
-if (guarded.length > 0) test.run()
+      if (!isPublic(resource)) assert.is((await service.send(`/api/v1/${path}`)).status, 401)
+    })
+    test.run()
+  }
+})

@@ -7,6 +7,7 @@ import {
   boolean,
   claim,
   date,
+  decimal,
   defineResource,
   integer,
   now,
@@ -544,6 +545,18 @@ const link = (name: string, references: string, more: object = {}) => ({
   fields: { other_id: integer({ references }) },
   required: ['other_id'],
   ...more,
+})
+
+test('bounds are compared as values, not as texts', () => {
+  const fields = {
+    sum: decimal({ digits: 4, places: 2, min: '9', max: '10' }),
+    loss: decimal({ digits: 4, places: 2, min: '-1', max: '-0.99' }),
+    at: timestamp({ min: '2026-01-01T00:00:00Z', max: '2026-01-01T00:00:00.005Z' }),
+    late: timestamp({ min: '2026-01-01T00:00:00Z', max: '2026-01-01T01:00:00+02:00' }),
+  }
+  assert.equal(errorsIn({ a: { ...valid, fields, required: [] } }), [
+    'resources/a.ts: field "late": min is "2026-01-01T00:00:00Z", but max is "2026-01-01T01:00:00+02:00"; no value is allowed',
+  ])
 })
 
 test('a cycle of required references is reported once, in its first resource', () => {

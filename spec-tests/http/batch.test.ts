@@ -1,4 +1,5 @@
 /** Several writes at once: in order, all or none, with references to rows that are created before. */
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, json, now, text, timestamp, uuid } from '../../engine/descriptor/index.js'
@@ -411,6 +412,23 @@ test('1,000 operations are made in order', async () => {
 test('without batch in the product there is none', async () => {
   const other = await startService({ registry: [orders] })
   assert.is((await other.send('/api/v1/batch', { method: 'POST', headers: authorized, body: '{}' })).status, 404)
+})
+
+test('the document has the bodies of creates and updates, or one with the id of an earlier row', async () => {
+  const { body: document } = await get('/openapi.json')
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false })
+  ajv.addSchema(document, 'document')
+  const schema = '/paths/~1v1~1batch/post/requestBody/content/application~1json/schema'
+  const isValid = ajv.compile({ $ref: `document#${schema}` })
+  const lineOf = (body: object) => ({ operations: [post('lines', body)] })
+  assert.ok(isValid(lineOf({ invoice_id: 1, amount: 2 })))
+  assert.ok(isValid(lineOf({ invoice_id: { $ref: 'invoice.id' }, land: { $ref: 'land.id' }, amount: 2 })))
+  assert.ok(isValid({ operations: [patch('lines/1', { order_id: { $ref: 'order.id' } }), remove('lines/1')] }))
+  assert.not.ok(isValid(lineOf({ invoice_id: 1, amount: '2' })))
+  assert.not.ok(isValid(lineOf({ amount: { $ref: 'invoice.id' } })))
+  assert.not.ok(isValid(lineOf({ invoice_id: { $ref: 7 } })))
+  const refs = JSON.stringify(document.paths['/v1/batch'].post.requestBody).match(/"#[^"]*"/g)
+  assert.ok(refs?.includes('"#/components/schemas/LinesCreate"'), String(refs))
 })
 
 test.run()

@@ -183,6 +183,11 @@ const compared = [
   ...['cache-control', 'vary', 'allow', 'retry-after', 'idempotency-replayed', 'www-authenticate'],
 ]
 
+/** A page of a table without its counts: a busy service sends them later, if it has not counted in time. */
+const isCounted = ({ text }: { readonly text: string }): boolean => !text.includes('data-counts="/')
+const withoutCounts = (text: string): string =>
+  text.replace(/<aside class="filters".*?<\/aside>/gs, '').replace(/<section class="charts.*?<\/section>/gs, '')
+
 /** Sends the same request to both services, compares the responses, and returns one of them. */
 const ask = async (path: string, sent: Send = {}) => {
   const request = { ...sent, headers: { ...site, ...sent.headers } }
@@ -190,7 +195,8 @@ const ask = async (path: string, sent: Send = {}) => {
   if (!a || !b) throw new Error('there are two')
   const what = `${sent.method ?? 'GET'} ${path} ${String(sent.body ?? '').slice(0, 200)}`
   assert.is(a.status, b.status, `${what}\n${a.text.slice(0, 2_000)}\n${b.text.slice(0, 2_000)}`)
-  assert.is(a.text, b.text, what)
+  const textOf = isCounted(a) === isCounted(b) ? (text: string) => text : withoutCounts
+  assert.is(textOf(a.text), textOf(b.text), what)
   // The tag of a whole table has a random part, another in each database; a page that takes long is sent in parts, with other headers.
   const isWhole = path.startsWith('/api/v1/open')
   const timed = ['etag', 'content-length', 'vary', 'cache-control']

@@ -12,7 +12,7 @@ const otherProgram = await sharedDatabase()
 const one = await startService({ url: otherProgram.url })
 const other = await startService({ url: otherProgram.url })
 
-const freshBody = freshBodies(one, registry)
+const { freshBody } = freshBodies(one, registry)
 const creatable = registry.filter((resource) => resource.create)
 const named = (path: string) => registry.find((resource) => resource.path === path) as Resource
 const [first, second] = [named('sink-numbers'), named('sink-kinds')]

@@ -162,6 +162,35 @@ test('NDJSON and JSON arrays, with blank lines and white space', async () => {
     assert.equal(stored(await importAs(type, 'people/import', body)), { created: 0, updated: 0, unchanged: 0, ids: [] })
 })
 
+test('blank lines are counted, whatever they consist of', async () => {
+  const blank = ' \r\n\n\t\n\r\r\n'
+  for (const mark of ['', '\uFEFF']) {
+    const lines = `${mark}${blank}{"body":1}\n${blank} {"body":2}\r\n${blank}{"body":"a"}\n  [`
+    assert.equal(issuesOf(await importAs('application/x-ndjson', 'notes/import', lines)), [
+      ['string_type', 'body', 0, 'body', 'line 5'],
+      ['string_type', 'body', 1, 'body', 'line 10'],
+      ['json_invalid', 'body', 3, 'line 16'],
+    ])
+    const table = `${mark}\r\n\nbody\r\n\n\r\n\na"\r\n\n"b\n\n"\n\r\n"c"d\n\r\r\n"`
+    assert.equal(issuesOf(await csv('notes/import', table)), [
+      ['csv_parsing', 'body', 0, 'line 7'],
+      ['csv_parsing', 'body', 2, 'line 13'],
+      ['csv_parsing', 'body', 4, 'line 15'],
+    ])
+  }
+})
+
+test('a byte that is not UTF-8 has its line', async () => {
+  const lines = ['body', 'é', '', 'b', '', '']
+  for (const type of ['text/csv', 'application/x-ndjson'])
+    for (const n of lines.keys()) {
+      const bytes = lines.map((line, m) => Buffer.concat([Buffer.from(line), Buffer.from(n === m ? [0xff, 10] : [10])]))
+      assert.equal(issuesOf(await importAs(type, 'notes/import', Buffer.concat([...bytes, Buffer.from([0xfe])]))), [
+        ['string_unicode', 'body', `line ${n + 1}`],
+      ])
+    }
+})
+
 test('all issues of all rows, with their lines, and nothing is stored', async () => {
   const before = await totalOf('people')
   const body = 'name,age,code,team_id\nA,-1,dup,1\n,x,dup,99\n"B,\nC",1.5,,\nD,1\nE"x,2,,\nF,,a1,\n'

@@ -70,7 +70,7 @@ for (const path of current) {
       // Only such blocks are run by tests.
       if (language === '') assert.not.match(block, /^(?:npm|npx|node|curl) /m, path)
       if (block.includes(`npx ${packageName} init`))
-        assert.match(block, /^npm install \S+resource-registry-engine-\S+\.tgz.*^npx /ms, path)
+        assert.match(block, /^npm install .*resource-registry-engine-\S+\.tgz.*^npx /ms, path)
     }
   })
 

@@ -4,9 +4,9 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Middleware } from 'koa'
 import { type Logger, pino } from 'pino'
 import { hasAccess } from '../../engine/contract/accessDocuments.js'
-import { basePath } from '../../engine/contract/service.js'
+import { basePath, type Product } from '../../engine/contract/service.js'
 import type { NamedOperation } from '../../engine/descriptor/operationFiles.js'
-import type { Registry } from '../../engine/descriptor/registry.js'
+import type { Registry, Resource, RowValues, Value } from '../../engine/descriptor/registry.js'
 import { createApp } from '../../engine/http/app.js'
 import type { Credentials } from '../../engine/http/callers.js'
 import { listen } from '../../engine/http/listen.js'
@@ -14,6 +14,7 @@ import type { OnRequest } from '../../engine/http/requestLog.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { PoolOptions } from '../../engine/storage/options.js'
 import type { Storage } from '../../engine/storage/storage.js'
+import { readBatches } from '../../support/bulkRows.js'
 import { conformance, type ReceivedResponse } from '../../support/conformance.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from './database.js'
@@ -123,6 +124,22 @@ export interface TestService extends TestClient {
   /** Stores whole rows, like another program. */
   fill: Storage['fill']
   stats: Storage['stats']
+  /** All rows of a table, as they are stored. */
+  rows(resource: Resource): Promise<readonly RowValues[]>
+  /** Deletes a row that nothing references. */
+  erase(resource: Resource, id: Value): Promise<void>
+}
+
+const started: (() => Promise<void>)[] = []
+
+/** Ends what a test has opened together with the services. */
+export const onClose = (close: () => Promise<void>): void => {
+  started.push(close)
+}
+
+/** Stops all services, for tests that start many of them. */
+export const closeServices = async (): Promise<void> => {
+  for (const close of started.splice(0)) await close()
 }
 
 /** The cookie of somebody who has signed in to the explorer with the write token. */
@@ -140,6 +157,7 @@ const sessionOf = async (address: string): Promise<string> => {
 export const startService = async (
   settings: {
     registry?: Registry
+    product?: Product
     token?: string | undefined
     explorer?: boolean
     url?: string
@@ -173,7 +191,7 @@ export const startService = async (
   })
   const { middleware = [], onRequest } = settings
   const service = {
-    product: { ...product, ...(settings.batch && { batch: true }) },
+    product: { ...(settings.product ?? product), ...(settings.batch && { batch: true }) },
     registry: served,
     storage: settings.wrapStorage?.(storage) ?? storage,
     token: 'token' in settings ? settings.token : token,
@@ -185,7 +203,11 @@ export const startService = async (
     middleware,
   }
   const app = createApp(service, settings.logger ?? pino({ level: 'silent' }), onRequest)
-  const { address } = await listen(app, { host: '127.0.0.1', port: 0 })
+  const { address, stop } = await listen(app, { host: '127.0.0.1', port: 0 })
+  started.push(async () => {
+    await stop()
+    await storage.close()
+  })
   const document = await exchange(address, `${basePath}/openapi.json`, {})
   // Whoever tests a resource reads it, whatever its descriptor says about access.
   const isGuarded = hasAccess(served) && settings.credentials === undefined
@@ -199,5 +221,14 @@ export const startService = async (
     address,
     fill: (batches) => storage.fill(batches),
     stats: () => storage.stats(),
+    rows: async (resource) => {
+      const rows: RowValues[] = []
+      for await (const batch of readBatches(storage, resource)) rows.push(...(batch.rows as RowValues[]))
+      return rows
+    },
+    erase: async (resource, id) => {
+      const outcome = await storage.table(resource).write({ kind: 'delete', id: String(id) })
+      if (!('body' in outcome)) throw new TypeError(`${resource.path} ${id} is not deleted: ${JSON.stringify(outcome)}`)
+    },
   }
 }

@@ -1,0 +1,206 @@
+/** No body holds up the event loop for long: 16 MiB that are made to take long, and valid imports and batches of 16 MiB. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { startProcess } from '../../support/process.js'
+import { temporaryProject } from '../../support/temporaryProject.js'
+import { freshUrl } from '../support/database.js'
+import { clientOf, token } from '../support/service.js'
+
+/** The longest turn of the event loop, in milliseconds. */
+const maxTurnMs = 300
+
+const project = temporaryProject()
+mkdirSync(join(project, 'resources'))
+writeFileSync(
+  join(project, 'product.ts'),
+  `export const product = { name: 'Loop', about: 'A service.', version: '1.0.0', batch: true }\n`,
+)
+writeFileSync(
+  join(project, 'resources/notes.ts'),
+  `import { boolean, date, decimal, defineResource, integer, json, text, uuid } from 'resource-registry-engine'
+export default defineResource({
+  name: 'Note',
+  area: 'Notes',
+  about: 'A note.',
+  table: 'notes',
+  fields: {
+    code: text({ unique: true, maxLength: 20, pattern: '[a-z0-9-]+' }),
+    body: text(),
+    age: integer({ min: 0 }),
+    done: boolean(),
+    born: date(),
+    fee: decimal({ digits: 12, places: 2 }),
+    tag: uuid(),
+    extra: json(),
+    more: json(),
+  },
+  required: [],
+  create: true,
+  update: true,
+  import: true,
+})
+`,
+)
+
+writeFileSync(
+  join(project, 'resources/wide.ts'),
+  `import { defineResource, json, text } from 'resource-registry-engine'
+const fields = (count, name, kind) => Object.fromEntries(Array.from({ length: count }, (_, n) => [name + n, kind()]))
+export default defineResource({
+  name: 'Wide',
+  plural: 'Wide',
+  area: 'Notes',
+  about: 'A row of many fields.',
+  table: 'wide',
+  fields: { ...fields(100, 'a_long_name_of_a_field_', text), ...fields(16, 'json_', json) },
+  required: [],
+  create: true,
+})
+`,
+)
+
+/** Prints the turns of more than 100 ms. Measured as the time of the processor, which other programs do not change. */
+const meter = `
+import { readFileSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
+if (isMainThread) {
+  const used = () => Number(readFileSync('/proc/self/task/' + process.pid + '/schedstat', 'utf8').split(' ')[0]) / 1e6
+  let before = used()
+  setInterval(() => {
+    const now = used()
+    if (now - before > 100) console.log('turn of ' + Math.round(now - before) + ' ms')
+    before = now
+  }, 5).unref()
+}`
+// Only Linux tells how long a thread has run.
+const isMeasured = existsSync('/proc/self/schedstat')
+const running = await startProcess(
+  {
+    API_TOKEN: token,
+    DATABASE_URL: await freshUrl(),
+    ...(isMeasured && { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(meter)}` }),
+  },
+  { project },
+)
+const { send } = clientOf(running.address)
+
+const mebibyte = 1024 * 1024
+const fill = (unit: string, bytes = 16 * mebibyte - 64): string => unit.repeat(Math.floor(bytes / unit.length))
+const list = (length: number, item: (n: number) => string, separator = ','): string =>
+  Array.from({ length }, (_, n) => item(n)).join(separator)
+const members = (count: number, from = 'm'): string => list(count, (n) => `"${from}${n}":1`)
+const row = (n: number, length: number) =>
+  `{"code":"c-${n}","age":${n},"extra":{"a":[${n}]},"body":"${fill('x', length)}"}`
+const operations = (...items: string[]): string => `{"operations":[${items.join()}]}`
+const create = (body: string, more = ''): string => `{"method":"POST","path":"/v1/notes",${more}"body":${body}}`
+
+const [csv, ndjson, json] = ['text/csv', 'application/x-ndjson', 'application/json'] as const
+type Sent = readonly [what: string, type: string, body: string | Buffer, status: number, path?: string]
+const importPath = '/api/v1/notes/import'
+const [batchPath, createPath, widePath] = ['/api/v1/batch', '/api/v1/notes', '/api/v1/wide']
+
+const bodies: readonly Sent[] = [
+  ...['\n', ' \r\n', '\r\n', '\r', '\t\n', ' '].map(
+    (blank): Sent => [`NDJSON of ${JSON.stringify(blank)}`, ndjson, fill(blank), 201],
+  ),
+  ['NDJSON of line feeds after a byte order mark', ndjson, `\uFEFF${fill('\n', 15 * mebibyte)}`, 201],
+  ['NDJSON with a byte that is not UTF-8 after its lines', ndjson, Buffer.from(`${fill('\n')}\xff`, 'latin1'), 422],
+  ['NDJSON of millions of rows', ndjson, fill('{}\n'), 413],
+  ['NDJSON of one line', ndjson, `{"body":"${fill('a')}"}`, 422],
+  ['NDJSON of brackets', ndjson, fill('['), 422],
+  ['NDJSON rows of many members', ndjson, list(15, () => `{${members(60_000)}}`, '\n'), 422],
+  ['CSV of line feeds', csv, `body\n${fill('\n')}`, 201],
+  ['CSV of line ends', csv, `body\n${fill('\r\n')}`, 201],
+  ['CSV with a byte that is not UTF-8 after its lines', csv, Buffer.from(`${fill('\n')}\xff`, 'latin1'), 422],
+  ['CSV of carriage returns', csv, fill('\r'), 422],
+  ['CSV of one name', csv, fill('a'), 422],
+  ['CSV of one cell', csv, `body\n${fill('a')}`, 422],
+  ['CSV of commas', csv, `body\n${fill(',')}`, 422],
+  ['CSV of empty rows', csv, `body,code\n${fill(',\n')}`, 413],
+  ['CSV of quotes', csv, `body\n${fill('"')}`, 422],
+  ['CSV of cells of quotes', csv, `body\n${list(8, () => `"${fill('""', 1.9 * mebibyte)}"`, '\n')}`, 422],
+  ['CSV of cells of line feeds', csv, `body\n${list(8, () => `"${fill('\n', 1.9 * mebibyte)}"`, '\n')}`, 422],
+  [
+    'CSV in which everything is wrong',
+    csv,
+    `code,age,done,born,fee,tag\n${list(10_000, () => 'X Y,-1,maybe,today,1.2345,none', '\n')}`,
+    422,
+  ],
+  ['JSON of brackets', json, fill('['), 422],
+  ['JSON of empty arrays', json, `[${fill('[],')}[]]`, 413],
+  ['JSON of white space', json, `[${fill(' ')}]`, 201],
+  ['JSON of escaped quotes', json, `["${fill('\\"')}"]`, 422],
+  ['JSON of escaped quotes without an end', json, `["${fill('\\"')}`, 422],
+  ['JSON of an object of a million members', json, `[{${members(1_000_000)}}]`, 422],
+  ['JSON of 10,000 rows', json, `[${list(10_000, (n) => row(n, 1_500))}]`, 201],
+  ['JSON of the same rows, matched', json, `[${list(10_000, (n) => row(n, 1_501))}]`, 201, `${importPath}?match=code`],
+  [
+    'JSON of rows whose keys are wrong',
+    json,
+    `[${list(9_000, () => `{"code":"${fill('x', 1_700)}"}`)}]`,
+    422,
+    `${importPath}?match=code`,
+  ],
+  [
+    'a batch of 1,000 creates',
+    json,
+    operations(list(1_000, () => create(`{"body":"${fill('x', 16_000)}"}`))),
+    200,
+    batchPath,
+  ],
+  [
+    'a batch of large creates',
+    json,
+    operations(list(15, () => create(`{"body":"${fill('x', mebibyte - 200)}"}`))),
+    200,
+    batchPath,
+  ],
+  [
+    'a batch whose operations have many members',
+    json,
+    operations(list(15, () => create('{}', `${members(60_000, 'metho')},`))),
+    422,
+    batchPath,
+  ],
+  ['a batch of brackets', json, `{"operations":${fill('[')}`, 422, batchPath],
+  ['a batch of empty objects', json, operations(`${fill('{},')}{}`), 422, batchPath],
+  ['a create of many members', json, `{${members(80_000)}}`, 422, createPath],
+  ['a create of brackets', json, fill('[', mebibyte), 422, createPath],
+  ['a create with a megabyte of digits', json, `{"age":${fill('9', mebibyte - 64)}}`, 422, createPath],
+  [
+    'a create of names that are nearly those of fields',
+    json,
+    `{${members(1_000, 'a_long_name_of_a_fields_')}}`,
+    422,
+    widePath,
+  ],
+  ['a create of half a million values', json, `{"json_0":[${fill('1,', mebibyte - 64)}1]}`, 422, widePath],
+]
+
+const test = suite('event loop')
+
+for (const [what, type, body, status, path = importPath] of bodies) {
+  test(what, async () => {
+    const printed = running.output().length
+    const headers = { authorization: `Bearer ${token}`, 'content-type': type, 'content-encoding': 'gzip' }
+    const response = await send(path, { method: 'POST', headers, body: gzipSync(body, { level: 1 }) })
+    assert.is(response.status, status, response.text.slice(0, 300))
+    // The turn that ends with the response is measured after it.
+    await delay(50)
+    const turns = [
+      ...running
+        .output()
+        .slice(printed)
+        .matchAll(/turn of (\d+) ms/g),
+    ].map(([, ms]) => Number(ms))
+    const longest = Math.max(0, ...turns)
+    assert.ok(longest < maxTurnMs, `a turn of the event loop took ${longest} ms`)
+  })
+}
+
+test.after(() => void running.child.kill())
+test.run()

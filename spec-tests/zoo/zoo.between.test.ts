@@ -1,0 +1,4 @@
+/** Projects with rules between fields. */
+import { runZoo } from './run.js'
+
+await runZoo('between')

@@ -1,0 +1,4 @@
+/** Random projects. */
+import { runZoo } from './run.js'
+
+await runZoo('random 1 25')

@@ -1,0 +1,4 @@
+/** Projects of unusual shapes. */
+import { runZoo } from './run.js'
+
+await runZoo('shapes')

@@ -1,0 +1,4 @@
+/** Projects with unique values. */
+import { runZoo } from './run.js'
+
+await runZoo('unique')

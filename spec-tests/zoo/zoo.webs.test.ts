@@ -1,0 +1,4 @@
+/** Projects with many references. */
+import { runZoo } from './run.js'
+
+await runZoo('webs')
