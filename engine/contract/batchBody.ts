@@ -127,7 +127,10 @@ export function* readOperations(source: string): Generator<SentOperation> {
   for (const element of arrayElements(source, begin[0].length, /^\s*\}\s*$/, notABatch)) yield readOperation(element)
 }
 
-const reference = z.strictObject({ $ref: z.string() }).meta({
+/** Not with a property named `$ref`, which validators and generators take for a reference of the document. */
+const reference = z.record(z.string(), z.string()).meta({
+  propertyNames: { enum: ['$ref'] },
+  minProperties: 1,
   description: 'The id of a row that an earlier operation creates: `{"$ref": "invoice.id"}` for `"as": "invoice"`.',
 })
 

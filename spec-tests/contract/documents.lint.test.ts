@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert'
 import { errorCodes } from '../../engine/contract/errors.js'
 import { createExample } from '../../engine/contract/examples.js'
 import { isGuarded, isPublic } from '../../engine/descriptor/access.js'
-import { text } from '../../engine/descriptor/index.js'
+import { integer, text } from '../../engine/descriptor/index.js'
 import { schemaNames } from '../../engine/descriptor/names.js'
 import { writableFields } from '../../engine/descriptor/registry.js'
 import type { FileError } from '../../engine/descriptor/registryError.js'
@@ -30,7 +30,20 @@ const operations = Object.entries<Described>(openapi.paths).flatMap(([path, meth
 
 const test = suite('the documents')
 
-const documents = { 'openapi.json': openapi, 'swagger.json': swagger }
+const teams = resourceIn('teams', { title: text() }, { name: 'Team', update: true, delete: true })
+const tasks = resourceIn(
+  'tasks',
+  { team_id: integer({ references: 'teams' }), title: text() },
+  { name: 'Task', update: true },
+)
+const batch = await startService({ registry: [teams, tasks], batch: true })
+
+const documents = {
+  'openapi.json': openapi,
+  'swagger.json': swagger,
+  'openapi.json with batches': (await batch.get('/openapi.json')).body,
+  'swagger.json with batches': (await batch.send('/swagger.json')).body,
+}
 
 for (const [name, document] of Object.entries(documents)) {
   test(`redocly (recommended) reports nothing on ${name}`, async () => {
@@ -49,15 +62,12 @@ for (const [name, document] of Object.entries(documents)) {
   })
 }
 
-test('both validate against the official schemas', async () => {
-  for (const [document, version] of [
-    [openapi, '3.1'],
-    [swagger, '2.0'],
-  ] as const) {
+test('all validate against the official schemas', async () => {
+  for (const [name, document] of Object.entries(documents)) {
     const validator = new Validator()
     const result = await validator.validate(structuredClone(document))
     assert.ok(result.valid, JSON.stringify(result.errors, null, 1))
-    assert.is(validator.version, version)
+    assert.is(validator.version, name.startsWith('openapi') ? '3.1' : '2.0')
   }
 })
 

@@ -242,7 +242,7 @@ test('a label that a search has not matched says which field it has matched', as
   const { text: html } = await noted.send('/explore/notes?q=needle')
   assert.match(
     html,
-    /class="label"><a href="\/explore\/notes\/1"><bdi>First<\/bdi><\/a><small class="match">Linkedin URL: /,
+    /class="label"><a href="\/explore\/notes\/1"><bdi>First<\/bdi><\/a><small class="match"><span>Linkedin URL:<\/span> /,
   )
   assert.match(plain(html), /Linkedin URL: …ple\.com\/ needle/)
 })
