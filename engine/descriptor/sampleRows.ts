@@ -11,7 +11,7 @@ import {
   writableFields,
 } from './registry.js'
 import { brokenRules } from './rowRules.js'
-import { sampleValues } from './samples.js'
+import { sampleValue, sampleValues } from './samples.js'
 import { findViolation } from './valueRules.js'
 
 /** The rows that exist, by path. */
@@ -149,19 +149,22 @@ export const findBody = ({ rows, resource, n, fixed = {}, needed = [] }: Wanted)
   const rowWith = (names: readonly string[], values: readonly Value[]): RowValues =>
     newRow(resource, Object.fromEntries(names.map((name, index) => [name, values[index]])))
 
-  const valuesOf = (field: Field): Value[] => {
+  const valuesOf = (field: Field, isAlone: boolean): Value[] => {
     const { name, references } = field
     if (name in fixed) return [fixed[name] ?? null]
-    const isAlone = taken.has(name)
+    const isUnique = taken.has(name)
     const isUsable = (value: Value) =>
-      value !== null && findViolation(field, value) === undefined && (!isAlone || isFree([name], { [name]: value }))
+      value !== null && findViolation(field, value) === undefined && (!isUnique || isFree([name], { [name]: value }))
     if (references !== undefined) {
       const ids = rows(references).map((row) => row['id'] ?? null)
       const rotated = [...ids.slice(n % Math.max(1, ids.length)), ...ids.slice(0, n % Math.max(1, ids.length))]
       return rotated.filter(isUsable).slice(0, maxTargets)
     }
+    // Most fields need no choice, which takes time.
+    const first = isAlone ? (sampleValue(field, n) ?? null) : null
+    if (isUsable(first)) return [first]
     // A range may have few values that no row has yet.
-    const attempts = isAlone && rows(path).length > 0 ? rows(path).length + 1 : 1
+    const attempts = isUnique && rows(path).length > 0 ? rows(path).length + 1 : 1
     for (let more = 0; more < attempts; more += 9) {
       const values = sampleValues(field, n + more).filter(isUsable)
       if (values.length > 0) return values
@@ -172,7 +175,7 @@ export const findBody = ({ rows, resource, n, fixed = {}, needed = [] }: Wanted)
   const chosen: RowValues = {}
   for (const { names, resource: ruled, keys } of groupsOf(resource, [...fields.keys()])) {
     const own = names.map((name) => fields.get(name) as Field)
-    const domains = own.map(valuesOf)
+    const domains = own.map((field) => valuesOf(field, names.length === 1 && !ruled.rules?.length))
     const takesNull = ({ name, required, default: preset }: Field) =>
       !(name in fixed) && !needed.includes(name) && (!required || preset !== undefined)
     let isFull = false
