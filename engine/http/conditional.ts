@@ -178,8 +178,8 @@ export const sendStreamed = (
   ctx.set('Cache-Control', isPrivate ? 'private, no-cache' : 'no-cache')
   ctx.set('Vary', `Accept, Accept-Encoding${isPrivate ? ', Authorization' : ''}`)
   ctx.set('Content-Type', type)
-  // With a high-water mark of one byte, no part is read before the previous one was taken.
-  const parts = Readable.from(counted(ctx, body), { objectMode: false, highWaterMark: 1 })
+  // With a high-water mark of 0, no part is read before the client has taken the previous one.
+  const parts = Readable.from(counted(ctx, body), { objectMode: false, highWaterMark: 0 })
   // Brotli takes megabytes of memory for each stream.
   const isCompressed = streams <= maxCompressed && acceptedEncoding(ctx, 'gzip') !== undefined
   if (isCompressed) ctx.set('Content-Encoding', 'gzip')

@@ -385,7 +385,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     return sql`with registry_rows as materialized (${rows}), registry_sized as materialized (${sized}),
       registry_part as materialized (select id from registry_sized where _before < ${integer('bytes')} order by ${by}),
       registry_lines as (${rowsJson('registry_part', order, `'\n'`)})
-      select ${dialect.bytes('(select json from registry_lines)')}, (select ${ids} from registry_sized where id not in (select id from registry_part))`
+      select ${dialect.bytes(`(select json || '\n' from registry_lines)`)}, (select ${ids} from registry_sized where id not in (select id from registry_part))`
   }
 
   /** A summary of the matches, or of the first `$rows` of them. */

@@ -4,7 +4,7 @@ import { spreadOverTicks } from '../process/batchPerTick.js'
 /** A page of more bytes than this is sent in parts. */
 export const largePageBytes = 4 * 1024 * 1024
 
-/** A part ends when it has this many bytes; a client that does not read holds two of them. */
+/** A part ends when it has this many bytes; a client that does not read holds one. */
 export const partBytes = 32 * 1024
 
 /** The fewest and the most rows that a part is looked for in, and the most ids that are found at once. */
@@ -17,24 +17,44 @@ export interface Part {
   readonly left: readonly string[]
 }
 
+type ReadPart = (ids: readonly string[]) => Promise<Part>
+
+/** A list of ids as the database returns it. */
+export const toIds = (json: unknown): string[] => JSON.parse(String(json ?? '[]')) ?? []
+
+/** Ids as texts of some each: hundreds of downloads may wait for their clients, and a list of 2,048 ids takes 0.1 MB. */
+const idTexts = (json: string): string[] => {
+  const ids = [...new Set(toIds(json))]
+  const texts: string[] = []
+  for (let at = 0; at < ids.length; at += minPartRows) texts.push(JSON.stringify(ids.slice(at, at + minPartRows)))
+  return texts
+}
+
 /** All clients share it: the parts of hundreds of them would otherwise arrive in one tick. */
 const turn = spreadOverTicks()
 
-/** The rows; each part is read when the client has received the previous one. Rows that were deleted since are left out. */
-export async function* rowsInParts(
-  ids: readonly string[],
-  read: (ids: readonly string[]) => Promise<Part>,
-): AsyncGenerator<Buffer> {
-  let size = minPartRows
-  for (let rest: readonly string[] = [...new Set(ids)]; rest.length > 0; ) {
+/** Reads the next rows of some ids, which wait as JSON, and tells how many of these texts the next part is looked for in. */
+const readNext = async (waiting: string[], count: number, read: ReadPart): Promise<{ lines: Buffer; next: number }> => {
+  const asked = waiting.splice(0, count).flatMap(toIds)
+  const { lines, left } = await read(asked)
+  const unread = new Set(left)
+  if (left.length > 0) waiting.unshift(JSON.stringify(asked.filter((id) => unread.has(id))))
+  // The next part has about as many.
+  const rows = Math.min(maxPartRows, 2 * (asked.length - left.length))
+  return { lines, next: Math.max(1, Math.floor(rows / minPartRows)) }
+}
+
+/**
+ * The rows of some ids, which are given as JSON; each part is read when the client has received the previous one. Rows that were
+ * deleted since are left out.
+ */
+export async function* rowsInParts(json: string, read: ReadPart): AsyncGenerator<Buffer> {
+  const waiting = idTexts(json)
+  for (let count = 1; waiting.length > 0; ) {
     await turn()
-    const asked = rest.slice(0, size)
-    const { lines, left } = await read(asked)
+    const { lines, next } = await readNext(waiting, count, read)
     if (lines.length > 0) yield lines
-    const unread = new Set(left)
-    rest = [...asked.filter((id) => unread.has(id)), ...rest.slice(size)]
-    // The next part has about as many.
-    size = Math.min(maxPartRows, Math.max(minPartRows, 2 * (asked.length - left.length)))
+    count = next
   }
 }
 

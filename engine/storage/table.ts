@@ -27,12 +27,12 @@ import {
   planRead,
   type ReadStatements,
 } from './list.js'
-import { largePageBody, maxIds, type Part, partBytes, rowsInParts } from './parts.js'
+import { largePageBody, maxIds, type Part, partBytes, rowsInParts, toIds } from './parts.js'
 import { runInTurn } from './referencing.js'
 import type { ResponseCache } from './responseCache.js'
 import { boundValue, findField, readValue } from './schema.js'
 import { singleFlight } from './singleFlight.js'
-import type { CachedBody, Caller, Table } from './storage.js'
+import type { CachedBody, Caller, RowFormat, Table } from './storage.js'
 import { summaryBody, summaryKey } from './summary.js'
 import { elapsed, type Trace } from './trace.js'
 import { rowTag, type WritePlanner } from './write.js'
@@ -53,12 +53,10 @@ const withOwnTag = (body: Buffer): CachedBody => {
   return { tag, body }
 }
 
-const toIds = (json: Cell | undefined): string[] => JSON.parse(String(json ?? '[]')) ?? []
-
 type Versioned = CachedBody & { readonly version: string }
 
-/** A page; of one that is too large to be read at once the ids of its rows, and the JSON after them. */
-type Page = Versioned | { readonly ids: readonly string[]; readonly tail: string; readonly next: Position | undefined }
+/** A page; of one that is too large to be read at once the ids of its rows as JSON, and the JSON after them. */
+type Page = Versioned | { readonly ids: string; readonly tail: string; readonly next: Position | undefined }
 
 export const resourceTable = (
   dialect: Dialect,
@@ -144,12 +142,12 @@ export const resourceTable = (
   }
 
   const readPart =
-    ({ order }: Plan, caller: Caller | undefined) =>
+    ({ order }: Plan, caller: Caller | undefined, format?: RowFormat) =>
     async (ids: readonly string[]): Promise<Part> => {
       const values = { ids: dialect.bindList(ids.map(boundId)), bytes: partBytes }
       const [row] = await runner.read(statements.part(order), values, { caller, isBegun: true })
-      const json = toBuffer(row?.[0])
-      return { lines: json.length > 0 ? Buffer.concat([json, Buffer.from('\n')]) : json, left: toIds(row?.[1]) }
+      const lines = toBuffer(row?.[0])
+      return { lines: format === 'csv' ? toCsv(names, lines, jsonNames) : lines, left: toIds(row?.[1]) }
     }
 
   /** Where a page begins that skips some of all rows, if no id is missing: an offset is an id then. */
@@ -192,7 +190,7 @@ export const resourceTable = (
     if (start && readVersion !== state?.version) return readPage(plan, { limit, offset, after }, caller, true)
     const next = Number(rows) > limit ? toPosition(plan, lastId, lastKey) : undefined
     const tail = `],"meta":{"total":${total},"limit":${limit},"offset":${offset}}}`
-    if (ids) return { ids: toIds(ids), tail, next }
+    if (ids) return { ids: String(ids), tail, next }
     return { ...versioned(readVersion as Cell, toBuffer(body)), next }
   }
 
@@ -259,8 +257,7 @@ export const resourceTable = (
           isBegun: true,
         })
         const [ids, count, lastId, lastKey] = row as readonly Cell[]
-        for await (const lines of rowsInParts(toIds(ids), readPart(plan, caller)))
-          yield format === 'csv' ? toCsv(names, lines, jsonNames) : lines
+        yield* rowsInParts(String(ids ?? '[]'), readPart(plan, caller, format))
         after = Number(count) === maxIds ? toPosition(plan, lastId, lastKey) : undefined
       } while (after)
     },

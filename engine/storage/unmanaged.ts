@@ -11,9 +11,19 @@ export const joinedText = (resource: Resource): string => {
   return `concat_ws(' ', ${names.join(', ') || "''"})`
 }
 
+/** About how many bytes of a row are no text: the names of its fields, with their quotes and separators, and short values. */
+export const frameSize = ({ fields }: Resource): string =>
+  String(fields.reduce((sum, { name }) => sum + name.length + shortValue, 0))
+const shortValue = 10
+
 /** About how many bytes a row has: those of its texts, whose lengths a database knows without reading them, and of its JSON. */
 export const textSize = (resource: Resource): string =>
-  ['0', ...searchedFields(resource).map(textBytes), ...hiddenSizes(resource), ...jsonSizes(resource)].join(' + ')
+  [
+    frameSize(resource),
+    ...searchedFields(resource).map(textBytes),
+    ...hiddenSizes(resource),
+    ...jsonSizes(resource),
+  ].join(' + ')
 
 const textBytes = ({ name }: Field): string => `coalesce(octet_length(${quoted(name)}), 0)`
 

@@ -9,6 +9,7 @@ import { defaultListQuery } from '../../engine/descriptor/listQuery.js'
 import type { Registry, Resource, RowValues, Value } from '../../engine/descriptor/registry.js'
 import { toCsv } from '../../engine/storage/csv.js'
 import { openStorage } from '../../engine/storage/open.js'
+import { partBytes } from '../../engine/storage/parts.js'
 import { publicRow } from '../../support/samples.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, server } from '../support/database.js'
@@ -166,6 +167,18 @@ test('rows far apart, odd texts and large rows are all in it once, and a client 
   await leaving.body?.cancel()
   assert.is((await service.send('/api/v1/things?limit=1')).body.meta.total, rows.length)
   assert.equal(errors, [], 'a client that leaves is not an error')
+})
+
+test('a part has about 32 KB, although rows consist of names and numbers rather than texts', async () => {
+  const names = Array.from({ length: 30 }, (_, n) => `a_field_with_a_number_${n}`)
+  const numbers = resourceIn('numbers', Object.fromEntries(names.map((name) => [name, integer()])), { create: false })
+  const storage = await openStorage([numbers], await freshUrl(), storageOptions)
+  const values = Object.fromEntries(names.map((name) => [name, 7]))
+  const rows = Array.from({ length: 1_000 }, (_, n) => ({ id: n + 1, ...values }))
+  await storage.fill([{ resource: numbers, rows }])
+  for await (const { length } of storage.table(numbers).stream(defaultListQuery))
+    assert.ok(length < 1.5 * partBytes, `a part has ${length} bytes`)
+  await storage.close()
 })
 
 test('a download is compressed if the client accepts gzip', async () => {

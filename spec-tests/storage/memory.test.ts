@@ -1,5 +1,7 @@
-/** However many different lists are read, a process and the sessions of its database keep a bounded number of statements. */
+/** Memory is bounded: however many different lists are read, and however many clients hardly read their downloads. */
 import { existsSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { suite } from 'uvu'
@@ -10,6 +12,7 @@ import type { Resource } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { runOn, server, sharedDatabase } from '../support/database.js'
+import { startProcess } from '../support/process.js'
 import { resourceIn } from '../support/registryFrom.js'
 
 const fields = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -66,6 +69,35 @@ test('different lists do not add up', async () => {
   await read(first, last)
   const grown = (await usedMemory()) - before
   assert.ok(grown < 50, `it grew by ${Math.round(grown)} MB`)
+})
+
+test('600 clients that hardly read a download of 60,000 rows stay within 350 MB', async () => {
+  const running = await startProcess({ DATABASE_URL: database.url })
+  await database.run(`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 60000)
+    insert into employees (code, first_name, last_name, email, branch, status, date_of_joining, base_salary, employment_type, alumni)
+    select 'LOT-' || n, 'First', 'Last', 'someone' || n || '@example.com', 'Ulm', 'Active', '2020-01-01', n, 'Full-time', 0 from numbers`)
+  const { port } = new URL(running.address)
+  let received = 0
+  const sockets = Array.from({ length: 600 }, () => {
+    const socket = connect(Number(port), '127.0.0.1').setTimeout(0).pause()
+    socket.on('data', (part) => {
+      received += part.length
+      socket.pause()
+    })
+    socket.write('GET /api/v1/employees HTTP/1.1\r\nHost: localhost\r\nAccept: text/csv\r\n\r\n')
+    return socket
+  })
+  // Each takes one part at a time; what the service has sent beyond that waits in the kernel.
+  while (received < 80_000_000) {
+    for (const socket of sockets) socket.resume()
+    await delay(200)
+  }
+  for (const socket of sockets) socket.destroy()
+  const status = `/proc/${running.child.pid}/status`
+  const [, peak] = existsSync(status) ? (/VmHWM:\s+(\d+) kB/.exec(readFileSync(status, 'utf8')) ?? []) : []
+  await running.end('SIGTERM')
+  // Only Linux reports the peak memory of another process.
+  if (peak !== undefined) assert.ok(Number(peak) < 350 * 1024, `${peak} kB`)
 })
 
 test.after(() => storage.close())

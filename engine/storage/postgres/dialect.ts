@@ -4,7 +4,15 @@ import { fold } from '../caseFold.js'
 import type { ColumnSql, Dialect, Source } from '../dialect.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
 import { escapedName, literal, quoted } from '../schema.js'
-import { hiddenSizes, idTypeIn, isIntegerType, joinedText, jsonSizes, unmanagedColumns } from '../unmanaged.js'
+import {
+  frameSize,
+  hiddenSizes,
+  idTypeIn,
+  isIntegerType,
+  joinedText,
+  jsonSizes,
+  unmanagedColumns,
+} from '../unmanaged.js'
 import { plainType, withoutZone } from './catalogue.js'
 import { lettersFoldedTo, maxKeyBytes } from './functions.js'
 import { knex, named, prepared } from './prepared.js'
@@ -106,7 +114,12 @@ const idOf = (resource: Resource, table: CatalogueTable | undefined): Pick<Sourc
 
 /** That of its text, which the server knows without reading it. */
 export const managedSize = (resource: Resource): string =>
-  [`coalesce(octet_length(${searchedColumn}), 0)`, ...hiddenSizes(resource), ...jsonSizes(resource)].join(' + ')
+  [
+    frameSize(resource),
+    `coalesce(octet_length(${searchedColumn}), 0)`,
+    ...hiddenSizes(resource),
+    ...jsonSizes(resource),
+  ].join(' + ')
 
 export const managedSource = (index: SearchIndex, resource: Resource): Source => ({
   resource,
