@@ -20,8 +20,11 @@ const callIn = async (
     ended[name] += text
     return true
   }
+  let isEnded = false
+  // What catches the error may exit again, which a process that has ended cannot.
   const exitInstead = (code: unknown): never => {
-    ended.status = Number(code)
+    if (!isEnded) ended.status = Number(code)
+    isEnded = true
     throw new Exit()
   }
   process.chdir(folder)
