@@ -1,4 +1,4 @@
 /** A few projects of the zoo, for every run. */
 import { runZoo } from './run.js'
 
-await runZoo('museum,singleton')
+await runZoo('shifts,tariffs,singleton')

@@ -1,4 +1,4 @@
 /** Random projects. */
 import { runZoo } from './run.js'
 
-await runZoo('random 1 25')
+await runZoo('random 1 12')
