@@ -20,11 +20,8 @@ const callIn = async (
     ended[name] += text
     return true
   }
-  let isEnded = false
-  // What catches the error may exit again, which a process that has ended cannot.
   const exitInstead = (code: unknown): never => {
-    if (!isEnded) ended.status = Number(code)
-    isEnded = true
+    ended.status = Number(code)
     throw new Exit()
   }
   process.chdir(folder)
