@@ -244,7 +244,7 @@ test('a label that a search has not matched says which field it has matched', as
     html,
     /class="label"><a href="\/explore\/notes\/1"><bdi>First<\/bdi><\/a><small class="match"><span>Linkedin URL:<\/span> /,
   )
-  assert.match(plain(html), /Linkedin URL: …ple\.com\/ needle/)
+  assert.match(plain(html), /Linkedin URL: …com\/ needle/)
 })
 
 test('a label that a search has matched shows the match', async () => {
