@@ -76,6 +76,8 @@ export const supervise = async (
   onStopSignal(settings, drain, killAll)
   await new Promise<void>((resolve) => {
     cluster.on('listening', ({ process: { pid } }) => {
+      // A worker that is being stopped may have begun to listen just before: no other follows it.
+      if (isStopping) return
       listening++
       notices.info({ worker: pid }, `Worker ${pid} is ready.`)
       // The first worker shows whether the service can start; the others follow.
