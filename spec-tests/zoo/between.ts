@@ -201,3 +201,41 @@ export const brokenDemo: Animals = {
     ],
   },
 }
+
+export const stock: Animals = {
+  items: { fields: { sku: text({ pattern: '[A-Z]{3}', maxLength: 3, unique: true }) }, required: ['sku'] },
+  moves: {
+    fields: {
+      item_id: integer({ references: 'items', filter: true }),
+      kind: text({ oneOf: ['in', 'out'], filter: true }),
+      count: integer({ min: -9, max: 9, range: true }),
+    },
+    required: ['item_id', 'kind', 'count'],
+    rules: [
+      rule(
+        ['kind', 'count'],
+        (kind, count: number) => (kind === 'in' ? count > 0 : count < 0),
+        'count has the sign of kind',
+      ),
+    ],
+    summary: true,
+  },
+}
+
+/** Fields that each rule connects with the next one. */
+export const ladder: Animals = {
+  grades: {
+    fields: {
+      e: integer({ min: 0, max: 4 }),
+      d: integer(),
+      c: integer(),
+      b: integer(),
+      a: integer({ max: 4, unique: true }),
+    },
+    required: ['a', 'b', 'c', 'd', 'e'],
+    rules: ['ed', 'dc', 'cb', 'ba'].map(([low = '', high = '']) =>
+      rule([low, high], (one, other) => one < other, `${high} must be more than ${low}`),
+    ),
+    demo: [{ id: 1, e: 0, d: 1, c: 2, b: 3, a: 4 }],
+  },
+}

@@ -347,3 +347,22 @@ export const readOnly: Animals = {
     delete: true,
   },
 }
+
+export const exchanged: Animals = {
+  readings: {
+    fields: {
+      code: text({ unique: true, maxLength: 8, filter: true }),
+      value: number({ range: true, filter: true }),
+      at: timestamp({ range: true, sort: true }),
+      raw: json(),
+      amount: decimal({ digits: 6, places: 3, range: true }),
+    },
+    required: ['code', 'value'],
+    summary: true,
+    import: true,
+    demo: [
+      { id: 1, code: '=1+1', value: 1e21, at: '2026-01-01T00:00:00+05:30', raw: '"', amount: '-0.1' },
+      { id: 2, code: ',;"', value: -0.1, raw: { a: '\n' } },
+    ],
+  },
+}

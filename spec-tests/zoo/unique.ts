@@ -149,3 +149,31 @@ export const several: Animals = {
     demo: [1, 2, 3].flatMap((rank) => ['on', 'off'].map((state, n) => ({ id: rank * 2 + n, rank, state }))),
   },
 }
+
+export const translations: Animals = {
+  articles: { id: 'text', fields: { title: text() }, required: ['title'], demo: [{ id: 'über-uns', title: 'About' }] },
+  translations: {
+    fields: {
+      article: text({ references: 'articles', onDelete: 'cascade', filter: true }),
+      locale: text({ oneOf: ['de', 'fr'], unique: ['article'], filter: true }),
+      slug: text({ pattern: '[a-z]+(?:-[a-z]+)*', maxLength: 12, unique: ['locale'] }),
+    },
+    required: ['article', 'locale', 'slug'],
+    demo: ['de', 'fr'].map((locale, n) => ({ id: n + 1, article: 'über-uns', locale, slug: 'us' })),
+  },
+}
+
+export const votes: Animals = {
+  polls: { id: 'uuid', fields: { question: text(), closes: timestamp() }, required: ['question'] },
+  votes: {
+    fields: {
+      poll: uuid({ references: 'polls', onDelete: 'cascade', filter: true }),
+      voter: text({ maxLength: 2, unique: ['poll'] }),
+      yes: boolean(),
+    },
+    required: ['poll', 'voter', 'yes'],
+    update: ['yes'],
+    summary: true,
+    import: true,
+  },
+}
