@@ -52,7 +52,7 @@ const slow = new Set([
     'sqlite.deadline',
     'updateEach',
   ],
-  ...['ownTests', 'upgrade'],
+  ...['callers.twins', 'explorer', 'figures', 'ownTests', 'summary', 'upgrade'],
   ...['memory', 'metrics', 'new', 'overload', 'package', 'probes', 'progress', 'resourceCommands', 'server', 'sockets'],
   ...['sparseIds', 'sqlite.backup', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping'],
   ...['sqlite.workers', 'test.command', 'torture', 'zoo.between', 'zoo.random', 'zoo.shapes', 'zoo.unique', 'zoo.webs'],

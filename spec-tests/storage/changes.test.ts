@@ -570,7 +570,9 @@ for (const [name, columns, change = {}] of changes) {
       : rowsOf((one, n) => [one.name, (one.served ?? one.values)?.[n] ?? null], after)
     assert.equal(await servedRows(storage, resource), expected)
     const created = after.flatMap((one) => (one.created === undefined ? [] : [[one.name, one.created]]))
-    const row = newRow(resource, { ...sampleBody(changed, resource, 1), ...Object.fromEntries(created) })
+    // The tables that it references have a row with this id.
+    const others = changed.map((one) => (one === resource ? one : { ...one, demo: [{ id: 1 }] }))
+    const row = newRow(resource, { ...sampleBody(others, resource, 1), ...Object.fromEntries(created) })
     const creation = await storage.table(resource).write(insertion(row))
     assert.ok('id' in creation, JSON.stringify(creation))
     assert.is((await servedRows(storage, resource)).length, expected.length + 1)
