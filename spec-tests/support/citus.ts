@@ -2,10 +2,18 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import { root } from '../../support/root.js'
 import { runOn } from './database.js'
 
 export const cluster = process.env['CITUS_DATABASE_URL'] as string
+
+// Files of tests run one after the other on it: statements that distribute tables of two at once end in a deadlock. Released with the process.
+if (cluster) {
+  const client = new Client(cluster)
+  await client.connect()
+  await client.query('select pg_advisory_lock(1)')
+}
 
 const schemas: string[] = []
 
