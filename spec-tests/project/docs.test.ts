@@ -106,7 +106,7 @@ test('every page that a message names exists, with its heading', () => {
   }
 })
 
-test('the package provides a command of its own name', () => {
+test('the package provides a command with the name of the package', () => {
   const { name, bin } = JSON.parse(read('package.json')) as { name: string; bin: Record<string, string> }
   assert.is(name, packageName)
   assert.is(bin[name], bin['resource-registry'])

@@ -13,7 +13,7 @@ const boxes = resourceIn('boxes', { name: text() })
 const url = 'sqlite::memory:'
 const test = suite(url)
 
-/** Opens it with its temporary file in a folder of its own. */
+/** Opens it with its temporary file in a separate folder. */
 const opened = async (registry = [boxes]) => {
   const folder = temporaryFolder('memory').path
   const before = process.env['TMPDIR']

@@ -67,7 +67,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     cache,
     ...options,
   })
-  /** For commands: runs long work in one transaction of a connection of its own, which is undone if it returns something. */
+  /** For commands: runs long work in one transaction of a separate connection, which is undone if it returns something. */
   const inTransaction = async <T>(work: (own: Database) => Promise<T | undefined>): Promise<T | undefined> => {
     const own = connect(path, { timeout: startTimeout, fileMustExist: true }, file.isUnmanaged)
     try {
