@@ -10,8 +10,9 @@ import { temporaryProject } from '../../support/temporaryProject.js'
 import { freshUrl } from '../support/database.js'
 import { clientOf, token } from '../support/service.js'
 
-/** The longest turn of the event loop, in milliseconds: 300, and twice that where other programs use the same cores and caches. */
-const maxTurnMs = 2 * 300
+/** The longest turn of the event loop. A longer one has to come three times: other programs use the same cores and caches. */
+const maxTurnMs = 300
+const maxAttempts = 3
 
 const project = temporaryProject()
 mkdirSync(join(project, 'resources'))
@@ -93,13 +94,19 @@ const fill = (unit: string, bytes = 16 * mebibyte - 64): string => unit.repeat(M
 const list = (length: number, item: (n: number) => string, separator = ','): string =>
   Array.from({ length }, (_, n) => item(n)).join(separator)
 const members = (count: number, from = 'm'): string => list(count, (n) => `"${from}${n}":1`)
-const row = (n: number, length: number) =>
-  `{"code":"c-${n}","age":${n},"extra":{"a":[${n}]},"body":"${fill('x', length)}"}`
+const row = (n: number, length: number, code = 'c') =>
+  `{"code":"${code}-${n}","age":${n},"extra":{"a":[${n}]},"body":"${fill('x', length)}"}`
 const operations = (...items: string[]): string => `{"operations":[${items.join()}]}`
 const create = (body: string, more = ''): string => `{"method":"POST","path":"/v1/notes",${more}"body":${body}}`
 
 const [csv, ndjson, json] = ['text/csv', 'application/x-ndjson', 'application/json'] as const
-type Sent = readonly [what: string, type: string, body: string | Buffer, status: number, path?: string]
+type Sent = readonly [
+  what: string,
+  type: string,
+  body: string | Buffer | ((attempt: number) => string),
+  status: number,
+  path?: string,
+]
 const importPath = '/api/v1/notes/import'
 const [batchPath, createPath, widePath] = ['/api/v1/batch', '/api/v1/notes', '/api/v1/wide']
 
@@ -136,7 +143,7 @@ const bodies: readonly Sent[] = [
   ['JSON of escaped quotes', json, `["${fill('\\"')}"]`, 422],
   ['JSON of escaped quotes without an end', json, `["${fill('\\"')}`, 422],
   ['JSON of an object of a million members', json, `[{${members(1_000_000)}}]`, 422],
-  ['JSON of 10,000 rows', json, `[${list(10_000, (n) => row(n, 1_500))}]`, 201],
+  ['JSON of 10,000 rows', json, (attempt) => `[${list(10_000, (n) => row(n, 1_500, 'cde'[attempt]))}]`, 201],
   ['JSON of the same rows, matched', json, `[${list(10_000, (n) => row(n, 1_501))}]`, 201, `${importPath}?match=code`],
   [
     'JSON of rows whose keys are wrong',
@@ -185,19 +192,21 @@ const test = suite('event loop')
 
 for (const [what, type, body, status, path = importPath] of bodies) {
   test(what, async () => {
-    const printed = running.output().length
-    const headers = { authorization: `Bearer ${token}`, 'content-type': type, 'content-encoding': 'gzip' }
-    const response = await send(path, { method: 'POST', headers, body: gzipSync(body, { level: 1 }) })
-    assert.is(response.status, status, response.text.slice(0, 300))
-    // The turn that ends with the response is measured after it.
-    await delay(50)
-    const turns = [
-      ...running
+    let longest = Number.POSITIVE_INFINITY
+    for (let attempt = 0; attempt < maxAttempts && longest >= maxTurnMs; attempt++) {
+      const printed = running.output().length
+      const sent = gzipSync(typeof body === 'function' ? body(attempt) : body, { level: 1 })
+      const headers = { authorization: `Bearer ${token}`, 'content-type': type, 'content-encoding': 'gzip' }
+      const response = await send(path, { method: 'POST', headers, body: sent })
+      assert.is(response.status, status, response.text.slice(0, 300))
+      // The turn that ends with the response is measured after it.
+      await delay(50)
+      const turns = running
         .output()
         .slice(printed)
-        .matchAll(/turn of (\d+) ms/g),
-    ].map(([, ms]) => Number(ms))
-    const longest = Math.max(0, ...turns)
+        .matchAll(/turn of (\d+) ms/g)
+      longest = Math.max(0, ...[...turns].map(([, ms]) => Number(ms)))
+    }
     assert.ok(longest < maxTurnMs, `a turn of the event loop took ${longest} ms`)
   })
 }
