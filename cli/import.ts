@@ -6,7 +6,7 @@ import { HttpError, type Issue } from '../engine/contract/errors.js'
 import { matchFields } from '../engine/contract/importParameters.js'
 import { type ImportType, rowReader } from '../engine/contract/importRows.js'
 import { constraintIssue } from '../engine/contract/issues.js'
-import { importReaders } from '../engine/contract/operations.js'
+import { importReaders } from '../engine/contract/verbs.js'
 import { didYouMean } from '../engine/descriptor/nearest.js'
 import type { Registry, Resource } from '../engine/descriptor/registry.js'
 import {

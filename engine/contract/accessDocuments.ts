@@ -1,20 +1,8 @@
 /** What the documents say about who may use an operation: its security, the responses 401 and 403, and a sentence. */
-import type { ResponseConfig } from '@asteasolutions/zod-to-openapi'
 import { type AccessName, type AccessRule, describeRules, isGuarded, isPublic, rulesOf } from '../descriptor/access.js'
-import type { Registry } from '../descriptor/registry.js'
+import type { Registry, Resource } from '../descriptor/registry.js'
 import * as errors from './errors.js'
-import type { Operation, ResourceOperation } from './operations.js'
-
-/** The right that each kind of operation needs. */
-const needed: Readonly<Record<ResourceOperation['kind'], AccessName>> = {
-  list: 'read',
-  summary: 'read',
-  get: 'read',
-  create: 'create',
-  import: 'create',
-  update: 'update',
-  delete: 'delete',
-}
+import { errorResponse } from './responses.js'
 
 /** A rule as the documents have it: a claim as its name. */
 const published = (rule: AccessRule): unknown =>
@@ -25,37 +13,33 @@ const published = (rule: AccessRule): unknown =>
 /** Whether any operation of a registry needs a key or token other than the write token. */
 export const hasAccess = (registry: Registry): boolean => registry.some((one) => one.access || isGuarded(one))
 
-type Describe = (description: string, error: errors.HttpError) => ResponseConfig
+export const tokenMissing = errorResponse('The write token is missing or wrong.', errors.tokenMissing())
 
-/** The operation with what its resource says about access; without any such rule in the registry, as it is. */
-export const withAccess = <O extends Operation>(operation: O, registry: Registry, describe: Describe): O => {
-  if (!('resource' in operation) || !hasAccess(registry)) return operation
-  const { kind, resource, route } = operation
+const forbidden = { 403: errorResponse('`forbidden`: the key or token does not allow this.', errors.forbidden()) }
+
+/** The responses to callers who may not use an operation. */
+export const callerResponses = {
+  401: errorResponse('The key or token is missing, unknown or expired.', errors.callerMissing()),
+  ...forbidden,
+}
+
+/** What the documents say about who may use an operation of a resource that needs a right. */
+export const accessOf = (registry: Registry, resource: Resource, right: AccessName) => {
   const { access } = resource
-  const isRead = needed[kind] === 'read'
-  const isOptional = isRead && isPublic(resource)
-  if (isOptional && !isGuarded(resource)) return operation
-  const refused = { 403: describe('`forbidden`: the key or token does not allow this.', errors.forbidden()) }
-  if (!isOptional && !access)
-    return { ...operation, route: { ...route, responses: { ...route.responses, ...refused } } }
-  const rules = rulesOf(access?.[needed[kind]])
-  const sentence = isOptional
-    ? 'Everybody may; some fields are null without the right role.'
-    : `Allowed for: ${describeRules(rules)}.`
+  if (right === 'read' && isPublic(resource)) {
+    if (!isGuarded(resource)) return { security: [] }
+    const sentence = 'Everybody may; some fields are null without the right role.'
+    return { sentence, security: [{}, { caller: [] }] }
+  }
+  if (!access) {
+    const responses = { 401: tokenMissing, ...(hasAccess(registry) && forbidden) }
+    return { sentence: 'Requires the write token.', security: [{ writeToken: [] }], responses }
+  }
+  const rules = rulesOf(access[right])
   return {
-    ...operation,
-    route: {
-      ...route,
-      description: `${route.description?.replace(' Requires the write token.', '')} ${sentence}`,
-      security: isOptional ? [{}, { caller: [] }] : [{ caller: [] }],
-      ...(!isOptional && { 'x-access': rules.map(published) }),
-      responses: {
-        ...route.responses,
-        ...(!isOptional && {
-          401: describe('The key or token is missing, unknown or expired.', errors.callerMissing()),
-          ...refused,
-        }),
-      },
-    },
+    sentence: `Allowed for: ${describeRules(rules)}.`,
+    security: [{ caller: [] }],
+    'x-access': rules.map(published),
+    responses: callerResponses,
   }
 }

@@ -1,19 +1,14 @@
 /** The operations of a deployment's own code, as the documents describe them. */
-import type { ResponseConfig } from '@asteasolutions/zod-to-openapi'
 import { z } from 'zod'
 import { operationIdOf } from '../descriptor/names.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
+import { callerResponses } from './accessDocuments.js'
 import * as errors from './errors.js'
 import { requestHeaders } from './headers.js'
 import type { OwnOperation } from './operations.js'
+import { commonResponses, errorResponse } from './responses.js'
 
-type Describe = (description: string, error: errors.HttpError) => ResponseConfig
-
-export const ownOperation = (
-  own: NamedOperation,
-  describe: Describe,
-  common: Readonly<Record<string, ResponseConfig>>,
-): OwnOperation => {
+export const ownOperation = (own: NamedOperation): OwnOperation => {
   const { name, method, path, about, area = 'Operations', access, query, body, response } = own
   const isPublic = access.includes('public')
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, one = '']) => [one, z.string()])
@@ -38,15 +33,12 @@ export const ownOperation = (
         ...(body && { body: { required: true, content: { 'application/json': { schema: body } } } }),
       },
       responses: {
-        ...common,
+        ...commonResponses,
         200: { description: 'What it returns.', content: { 'application/json': { schema: response ?? z.unknown() } } },
-        ...(!isPublic && {
-          401: describe('The key or token is missing, unknown or expired.', errors.callerMissing()),
-          403: describe('`forbidden`: the key or token does not allow this.', errors.forbidden()),
-        }),
-        422: describe('A parameter or the body is invalid.', method === 'GET' ? invalid : errors.bodyInvalid([])),
-        501: describe('An `Idempotency-Key` was sent.', errors.keyNotTaken()),
-        503: describe('It took too long, or the database is not available.', errors.unavailable()),
+        ...(!isPublic && callerResponses),
+        422: errorResponse('A parameter or the body is invalid.', method === 'GET' ? invalid : errors.bodyInvalid([])),
+        501: errorResponse('An `Idempotency-Key` was sent.', errors.keyNotTaken()),
+        503: errorResponse('It took too long, or the database is not available.', errors.unavailable()),
       },
     },
   }

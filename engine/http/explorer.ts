@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { hasAccess } from '../contract/accessDocuments.js'
 import * as errors from '../contract/errors.js'
-import { batchWriters, deriveOperations, type Operation } from '../contract/operations.js'
+import { batchWriters, deriveOperations, type Operation, type ResourceOperation } from '../contract/operations.js'
 import { bodyLimit } from '../contract/rowBody.js'
 import { type Identity, nobody } from '../descriptor/access.js'
 import type { Asset } from '../explorer/assets.js'
@@ -134,7 +134,7 @@ const pageBefore = (ctx: AppContext): string | null => {
 /** The path to which a form of the explorer sends an operation; undefined if none does. */
 const formTarget = (operation: Operation): string | undefined => {
   if (operation.kind === 'own') return ownTarget(operation.own).replaceAll(/\{(\w+)\}/g, ':$1')
-  const { kind, resource } = operation as RowOperation
+  const { kind, resource } = operation as ResourceOperation
   if (kind === 'create') return pageUrl(resource)
   if (kind === 'import') return pageUrl(resource, 'import')
   const isOfRow = kind === 'update' || kind === 'delete'

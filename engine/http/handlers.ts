@@ -2,9 +2,10 @@
 import type { Middleware } from 'koa'
 import * as errors from '../contract/errors.js'
 import { expandedCellsIssue, largeGroupsIssue } from '../contract/issues.js'
-import type { Operation, ResourceOperation, WriteOperation } from '../contract/operations.js'
+import type { Operation, ResourceOperation } from '../contract/operations.js'
 import { itemIdParser, listQueryParser, rowQueryParser, summaryQueryParser } from '../contract/parameters.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
+import { isOffered, verbNames } from '../contract/verbs.js'
 import { seesAll } from '../descriptor/access.js'
 import { defaultListQuery, type ListQuery } from '../descriptor/listQuery.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
@@ -24,6 +25,7 @@ import { ownHandler } from './own.js'
 import type { AppContext } from './requestLog.js'
 import { rowPath, sendStored } from './stored.js'
 import { earlierWrite, findChangeable, makeWrite, replayed, rowNow } from './write.js'
+import type { SentWrite } from './writePlan.js'
 
 /** Does not check the database: a restart would not repair it. */
 const live: Handler = (ctx) => {
@@ -78,6 +80,9 @@ export interface Service extends ServiceParts {
   readonly callers: Callers
 }
 
+/** What the index says of a resource where it is declared; each has a list and rows. */
+const namedVerbs = verbNames.filter((name) => name !== 'list' && name !== 'get')
+
 const index = ({ product, registry, operations = [] }: Service): Handler => {
   const body = {
     name: product.name,
@@ -90,18 +95,12 @@ const index = ({ product, registry, operations = [] }: Service): Handler => {
     ...(operations.length > 0 && {
       operations: operations.map(({ name, method, path }) => ({ name, method, path: `${basePath}${path}` })),
     }),
-    // What is not a list, a row or a create is only named where it is declared.
-    resources: registry.map(
-      ({ name, path, create, update, delete: remove, summary: isSummarized, import: isImported }) => ({
-        name,
-        path: `${basePath}/v1/${path}`,
-        create,
-        ...(update && { update: true }),
-        ...(remove && { delete: true }),
-        ...(isSummarized && { summary: true }),
-        ...(isImported && { import: true }),
-      }),
-    ),
+    resources: registry.map((resource) => ({
+      name: resource.name,
+      path: `${basePath}/v1/${resource.path}`,
+      create: resource.create,
+      ...Object.fromEntries(namedVerbs.filter((name) => isOffered(name, resource)).map((name) => [name, true])),
+    })),
   }
   return (ctx) => {
     ctx.body = body
@@ -195,18 +194,17 @@ const get = (service: Service, { resource }: ResourceOperation): Handler => {
   }
 }
 
-/** A create, an update, or a delete, which has no body. */
-export type RowOperation = ResourceOperation & Partial<Pick<WriteOperation, 'readBody'>>
-
-const methods = { create: 'POST', update: 'PATCH', delete: 'DELETE' } as const
+/** A create, an update or a delete. */
+export interface RowOperation extends ResourceOperation {
+  readonly kind: 'create' | 'update' | 'delete'
+}
 
 /** What a write of one row stores, for the caller; in the order of its checks: the caller, the row, its tag, the body. */
-const rowWriter = (service: Service, { kind, resource, readBody }: RowOperation) => {
+const rowWriter = (service: Service, { kind: access, resource, readBody, route }: RowOperation) => {
   const { storage } = service
   const guard = resourceGuard(service, resource)
   const parseItemId = itemIdParser(resource, errors.bodyInvalid)
-  const access = kind as 'create' | 'update' | 'delete'
-  const method = methods[access]
+  const method = route.method.toUpperCase() as SentWrite['method']
   return async (ctx: AppContext) => {
     const { caller, rights } = await guard.write(ctx, access)
     rejectKey(ctx, resource)

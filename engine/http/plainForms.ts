@@ -29,8 +29,7 @@ const issuesIn = ({ body }: errors.HttpError): readonly errors.Issue[] | undefin
 
 export const plainWriter =
   (service: Service) =>
-  async (ctx: AppContext, { kind, resource, route, readBody }: RowOperation): Promise<PlainOutcome> => {
-    const access = kind as 'create' | 'update' | 'delete'
+  async (ctx: AppContext, { kind: access, resource, route, readBody }: RowOperation): Promise<PlainOutcome> => {
     const { session } = ctx.state
     if (!session) throw errors.callerMissing()
     if (!isSameOrigin(ctx)) throw errors.forbidden()
@@ -41,7 +40,7 @@ export const plainWriter =
     const own = seen.registry.find(({ path }) => path === resource.path)
     if (!own) throw errors.forbidden()
     const segment = ctx.path.split('/')[pageUrl(resource, ...rowFolder(resource), '').split('/').length - 1] ?? ''
-    const row = kind === 'create' ? undefined : await findRow(seen.storage, own, segment)
+    const row = access === 'create' ? undefined : await findRow(seen.storage, own, segment)
     const id = row?.id
     const tag = new URLSearchParams(ctx.querystring).get('tag') ?? undefined
     const ifMatch = tag && row ? [tag] : undefined
@@ -50,14 +49,14 @@ export const plainWriter =
         ? undefined
         : await findChangeable(service.storage, rights, resource, access, { id, ifMatch })
     try {
-      const source = kind === 'delete' ? '' : await plainFormBody(seen, own, sent, row?.row)
+      const source = access === 'delete' ? '' : await plainFormBody(seen, own, sent, row?.row)
       const body = source === '' ? undefined : JSON.parse(source)
       const method = route.method.toUpperCase() as SentWrite['method']
       const write = { method, resource, readBody, id, ifMatch, body, source }
       const stored = await makeWrite(service, write, { rights }, current)
-      return { next: kind === 'delete' ? pageUrl(resource) : rowUrl(resource, String(stored.id)) }
+      return { next: access === 'delete' ? pageUrl(resource) : rowUrl(resource, String(stored.id)) }
     } catch (error) {
-      const issues = error instanceof errors.HttpError && kind !== 'delete' ? issuesIn(error) : undefined
+      const issues = error instanceof errors.HttpError && access !== 'delete' ? issuesIn(error) : undefined
       if (!issues) throw error
       const found = issues.map(({ loc, msg }) => ({
         field: String(loc.at(-1)),

@@ -82,9 +82,11 @@ const unescaped = (url: string): string => url.replaceAll('&amp;', '&')
 for (const name of ['chief', 'ana']) {
   const authorization = `Bearer ${name}`
   const filtersPage = async (query = '') => {
-    const { text: page } = await service.send(`/explore/measures/filters${query}`, {
-      headers: { cookie: await signIn(name) },
-    })
+    const request = { headers: { cookie: await signIn(name) } }
+    let page = ''
+    // A page without charts says that counting took too long, as it may on a busy machine.
+    for (let attempt = 0; attempt < 5 && !page.includes('<figure'); attempt++)
+      page = (await service.send(`/explore/measures/filters${query}`, request)).text
     return { charts: page.slice(page.indexOf('id="charts"'), page.indexOf('id="filters"')), page }
   }
   const read = async (path: string) => (await service.send(path, { headers: { authorization } })).body
