@@ -10,5 +10,5 @@ export const product: Product = {
   database: 'sqlite:data/workforce.sqlite',
 }
 
-/** Koa middleware that runs around every operation, the first one outermost; docs/middleware.md has examples. */
+/** Koa middleware that runs around every operation, the first one outermost; docs/custom-code.md has examples. */
 export const middleware: readonly Middleware[] = []

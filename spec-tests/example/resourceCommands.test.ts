@@ -1,4 +1,4 @@
-/** docs/resource-commands.md: every command is run in a copy of the project, and prints what the page shows. */
+/** docs/commands.md: every command is run in a copy of the project, and prints what the page shows. */
 import { once } from 'node:events'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -7,7 +7,7 @@ import { spawnChild } from '../../support/cleanup.js'
 import { commandsIn, readPage } from '../support/consolePage.js'
 import { projectCopy } from '../support/projectCopy.js'
 
-const page = readPage('resource-commands.md')
+const page = readPage('commands.md')
 const shown = commandsIn(page)
 
 const project = projectCopy({ isDeployed: true })
@@ -31,7 +31,7 @@ const startOnce = async (): Promise<string> => {
     .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:3000')
 }
 
-const test = suite('docs/resource-commands.md')
+const test = suite('docs/commands.md')
 
 test('a recorded API, a database with rows, and a page with commands', async () => {
   assert.ok(shown.length > 8)

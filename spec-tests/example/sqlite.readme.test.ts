@@ -114,10 +114,10 @@ const elsewhere: Record<string, { file: string; as: string }> = {
   'npm run fuzz': { file: 'spec-tests/cli/commands.test.ts', as: "['fuzz', '--cases 1000000', 'SIGTERM']" },
   'npm run check': { file: 'spec-tests/descriptor/check.test.ts', as: "project.run('npm run check')" },
   'npm run plan': { file: 'docs/changing-a-resource.md', as: '\n$ npm run plan\n' },
-  'npm run contract': { file: 'docs/resource-commands.md', as: '\n$ npm run contract\n' },
-  'npm run contract -- --accept': { file: 'docs/resource-commands.md', as: '\n$ npm run contract -- --accept\n' },
+  'npm run contract': { file: 'docs/commands.md', as: '\n$ npm run contract\n' },
+  'npm run contract -- --accept': { file: 'docs/commands.md', as: '\n$ npm run contract -- --accept\n' },
   'npm run new': {
-    file: 'docs/resource-commands.md',
+    file: 'docs/commands.md',
     as: '\n$ npm run new -- training-courses title:',
   },
   // Only their --help is run: they measure for minutes.

@@ -135,7 +135,9 @@ for (const resource of testedResources) {
 
   test(`${resource.path}: filters have their most frequent values with exact counts, as links`, async () => {
     const { text: html } = await sendToTested(`/explore/${resource.path}/filters`)
-    for (const { name, kind } of filterFields(resource)) {
+    // Those that are set when a row is made are as many as the machine is slow.
+    const fields = filterFields(resource).filter(({ managed }) => managed === undefined)
+    for (const { name, kind } of fields) {
       const isNumber = ['integer', 'number', 'decimal'].includes(kind)
       const counts = new Map<string, number>()
       for (const row of resource.demo) {

@@ -107,7 +107,7 @@ test('every metric of the dashboard exists, and its legends are labels', () => {
 
 test('every alert names metrics and labels that exist, and the documentation lists it', () => {
   const [group] = parse(read('deploy', 'prometheus-alerts.yaml')).groups
-  const described = [...read('docs', 'observing.md').matchAll(/^\| `(Registry\w+)`/gm)].map(([, name]) => name)
+  const described = [...read('docs', 'operations.md').matchAll(/^\| `(Registry\w+)`/gm)].map(([, name]) => name)
   assert.equal(
     described,
     group.rules.map(({ alert }: { alert: string }) => alert),
@@ -149,7 +149,7 @@ test('a response with 503 is counted by its reason, and an outage and the room o
 })
 
 test('the documentation lists exactly the metrics that exist', () => {
-  const documented = [...read('docs', 'observing.md').matchAll(/^\| `(registry_\w+)`/gm)].map(([, name]) => name)
+  const documented = [...read('docs', 'operations.md').matchAll(/^\| `(registry_\w+)`/gm)].map(([, name]) => name)
   const declared = [...ofOne.matchAll(/^# TYPE (registry_\w+)/gm)].map(([, name]) => name)
   assert.equal(documented.toSorted(), declared.toSorted())
 })
