@@ -120,6 +120,10 @@ const elsewhere: Record<string, { file: string; as: string }> = {
     file: 'docs/commands.md',
     as: '\n$ npm run new -- training-courses title:',
   },
+  'npm run seed -- --demo training-courses': {
+    file: 'docs/commands.md',
+    as: '\n$ npm run seed -- --demo training-courses\n',
+  },
   // Only their --help is run: they measure for minutes.
   'npm run bench': { file: 'spec-tests/cli/commands.test.ts', as: "how(name, '--help')" },
   'npm run soak': { file: 'spec-tests/cli/commands.test.ts', as: "how(name, '--help')" },
