@@ -77,13 +77,21 @@ export const createExample = (registry: Registry, resource: Resource): RowValues
   }
 }
 
+/** A value of a field that references a row: one that everybody may see, if there is any. */
+const existingReference = (registry: Registry, { references }: Field, value: Value): Value => {
+  const target = value === null ? undefined : registry.find(({ path }) => path === references)
+  const ids = target ? exampleRows(target).map((row) => row['id'] ?? null) : []
+  return ids.includes(value) ? value : (ids[0] ?? value)
+}
+
 /** The values of the example row, with other unique ones. */
 const similarBody = (registry: Registry, resource: Resource): RowValues => {
   const row = rowExample(resource)
   /** The number that made a text free, as in `acme-2`; then the name is `Acme 2`. */
   let suffix = ''
   const values = writableFields(resource).flatMap((field): [Field, Value][] => {
-    const { name, example = row[name] ?? null, unique } = field
+    const { name, unique } = field
+    const example = field.example ?? existingReference(registry, field, row[name] ?? null)
     const value = unique || name === 'id' ? freeValue(registry, resource, field, example) : example
     if (typeof value === 'string' && value !== example) suffix = value.slice(String(example).length + 1)
     if (value !== null) return [[field, value]]

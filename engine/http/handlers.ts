@@ -212,11 +212,17 @@ const rowWriter = (service: Service, { kind: access, resource, readBody, route }
     if (access !== 'create' && id === undefined) throw errors.rowNotFound(resource.name, text)
     const ifMatch = access === 'create' ? undefined : allowedTags(ctx)
     // The retry of a change that was made succeeds again, although the row has another tag by now, or is gone.
-    const earlier = id === undefined ? undefined : await earlierWrite(ctx, caller, storage, resource)
-    const row =
-      access === 'create' || id === undefined || earlier
-        ? undefined
-        : await findChangeable(storage, rights, resource, access, { id, text, ifMatch })
+    let earlier = id === undefined ? undefined : await earlierWrite(ctx, caller, storage, resource)
+    const find = async () => {
+      if (access === 'create' || id === undefined || earlier) return undefined
+      return findChangeable(storage, rights, resource, access, { id, text, ifMatch }).catch(async (error) => {
+        // The same request may have changed the row since.
+        earlier = await earlierWrite(ctx, caller, storage, resource)
+        if (!earlier) throw error
+        return undefined
+      })
+    }
+    const row = await find()
     const { value: body, source } =
       access === 'delete'
         ? { value: undefined, source: '' }

@@ -15,14 +15,19 @@ const archive = (): Buffer | undefined => {
   return status === 0 ? stdout : undefined
 }
 
+/** What a version installs. */
+const dependencies = (folder: string): string => {
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
+  return JSON.stringify({ ...packages, '': undefined })
+}
+
 /** The compiled command line of the version before; undefined if this folder is no clone that has its commit. */
 export const packPrevious = (): string | undefined => {
   const sources = archive()
   if (!sources) return undefined
   const { path } = temporaryFolder('previous')
   execFileSync('tar', ['-x', '-C', path], { input: sources })
-  const lock = (folder: string) => readFileSync(join(folder, 'package-lock.json'), 'utf8')
-  if (lock(path) === lock(root)) symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'))
+  if (dependencies(path) === dependencies(root)) symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'))
   else execFileSync('npm', ['ci', '--cache', join(path, 'cache')], { cwd: path, stdio: 'ignore' })
   // What `npm pack` puts into the package.
   execFileSync(process.execPath, [join('scripts', 'pack.mjs')], { cwd: path, stdio: 'ignore' })

@@ -276,6 +276,11 @@ export const hidden: Animals = {
       { id: 2, owner: 'bo' },
     ],
   },
+  badges: {
+    fields: { staff_id: integer({ references: 'staff' }), code: text({ unique: true }) },
+    required: ['staff_id', 'code'],
+    access: { read: 'signed-in', create: 'hr' },
+  },
   news: {
     name: 'News item',
     fields: { title: text(), draft: text({ readBy: ['editor'] }) },
