@@ -9,53 +9,18 @@ import { root } from '../support/root.js'
 const suffix = '.test.js'
 
 /** Files that test no resource of their own and take long, most of them by starting processes: only a run with --all, or one that names them, has them. */
+// biome-ignore format: one list
 const slow = new Set([
-  ...[
-    'bounds',
-    'build',
-    'bulk.crash',
-    'changes.versions',
-    'changingResource',
-    'check',
-    'commands',
-    'contract.command',
-    'dev',
-  ],
-  ...[
-    'access',
-    'callers.hidden',
-    'changes.tables',
-    'debugLog',
-    'documents.lint',
-    'download',
-    'eventLoop',
-    'existing.import',
-  ],
-  ...[
-    'changes.running',
-    'deploy',
-    'existing.start',
-    'expand',
-    'oracle',
-    'order',
-    'requestLog.terminal',
-    'seed',
-    'service',
-  ],
-  ...['failures', 'fuzz', 'import.command', 'introspect'],
-  ...['callers.kinds', 'credentials', 'freshness', 'introspect.keys', 'introspect.samples', 'keys', 'kinds', 'large'],
-  ...[
-    'postgres.citus.compared',
-    'postgres.citus.workers',
-    'postgres.spread',
-    'signIn',
-    'sqlite.deadline',
-    'updateEach',
-  ],
-  ...['callers.twins', 'explorer', 'figures', 'ownTests', 'summary', 'upgrade'],
-  ...['memory', 'metrics', 'new', 'overload', 'package', 'probes', 'progress', 'resourceCommands', 'server', 'sockets'],
-  ...['sparseIds', 'sqlite.backup', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping'],
-  ...['sqlite.workers', 'test.command', 'torture', 'zoo.between', 'zoo.random', 'zoo.shapes', 'zoo.unique', 'zoo.webs'],
+  'access', 'bounds', 'build', 'bulk.crash', 'callers.hidden', 'callers.kinds', 'callers.twins', 'changes.running',
+  'changes.tables', 'changes.versions', 'changingResource', 'check', 'commands', 'contract.command', 'credentials',
+  'debugLog', 'deploy', 'dev', 'documents.lint', 'download', 'eventLoop', 'existing.import', 'existing.start', 'expand',
+  'explorer', 'failures', 'figures', 'freshness', 'fuzz', 'import.command', 'introspect', 'introspect.keys',
+  'introspect.samples', 'keys', 'kinds', 'large', 'memory', 'metrics', 'new', 'oracle', 'order', 'overload', 'ownTests',
+  'package', 'postgres.citus.compared', 'postgres.citus.workers', 'postgres.spread', 'probes', 'progress',
+  'requestLog.terminal', 'resourceCommands', 'seed', 'server', 'service', 'signIn', 'sockets', 'sparseIds',
+  'sqlite.backup', 'sqlite.deadline', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping',
+  'sqlite.workers', 'summary', 'test.command', 'torture', 'updateEach', 'upgrade', 'zoo.between', 'zoo.random',
+  'zoo.shapes', 'zoo.unique', 'zoo.webs',
 ])
 
 /** Files that start a service and prove nothing about its database: a run on PostgreSQL leaves them out. */

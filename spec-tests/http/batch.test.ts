@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, json, now, text, timestamp, uuid } from '../../engine/descriptor/index.js'
-import { resourceIn } from '../support/registryFrom.js'
+import { ordered, resourceIn } from '../support/registryFrom.js'
 import { authorized, startService, type TestResponse } from '../support/service.js'
 
 const open = { create: true, update: true, delete: true } as const
@@ -16,17 +16,7 @@ const invoices = resourceIn(
     high: integer(),
     changed: timestamp({ managed: now, onUpdate: now }),
   },
-  {
-    required: ['title', 'state'],
-    rules: [
-      {
-        fields: ['low', 'high'],
-        holds: ({ low, high }) => (low as number) <= (high as number),
-        message: 'high is less than low',
-      },
-    ],
-    ...open,
-  },
+  { required: ['title', 'state'], rules: [ordered('low', 'high')], ...open },
 )
 const lines = resourceIn(
   'lines',
@@ -43,7 +33,7 @@ const lines = resourceIn(
       {
         fields: ['invoice_id', 'other_id'],
         holds: ({ invoice_id, other_id }) => invoice_id !== other_id,
-        message: 'the invoices are the same',
+        message: 'the same',
       },
     ],
     ...open,
@@ -57,26 +47,11 @@ const { send, get, create, change } = await startService({
   batch: true,
 })
 
-interface Sent {
-  readonly method: string
-  readonly path: string
-  readonly body?: object
-  readonly as?: string
-  readonly ifMatch?: string
+const post = (path: string, body: object, as?: string) => ({ method: 'POST', path: `/v1/${path}`, body, as })
+const patch = (path: string, body: object, ifMatch?: string) => {
+  return { method: 'PATCH', path: `/v1/${path}`, body, ifMatch }
 }
-const post = (path: string, body: object, as?: string): Sent => ({
-  method: 'POST',
-  path: `/v1/${path}`,
-  body,
-  ...(as && { as }),
-})
-const patch = (path: string, body: object, ifMatch?: string): Sent => ({
-  method: 'PATCH',
-  path: `/v1/${path}`,
-  body,
-  ...(ifMatch && { ifMatch }),
-})
-const remove = (path: string): Sent => ({ method: 'DELETE', path: `/v1/${path}` })
+const remove = (path: string, ifMatch?: string) => ({ method: 'DELETE', path: `/v1/${path}`, ifMatch })
 const raw = (body: string, headers: Record<string, string> = {}) =>
   send('/api/v1/batch', { method: 'POST', headers: { ...authorized, ...headers }, body })
 const batch = (operations: readonly unknown[], headers?: Record<string, string>) =>
@@ -86,14 +61,17 @@ const resultsOf = ({ status, body, text: sent }: TestResponse) => {
   assert.is(status, 200, sent)
   return body.results
 }
+const statusesOf = (results: { status: number }[]) => results.map(({ status }) => status)
+/** The status, the index of the operation, and each issue: its type, and its place in the operation. */
 const failed = ({ status, body, text: sent }: TestResponse) => {
   assert.ok(status >= 400, sent)
-  const { details = {} } = body.error
-  return [
-    status,
-    details.operation,
-    ...(details.issues ?? []).map(({ type, loc }: { type: string; loc: unknown[] }) => [type, ...loc]),
-  ]
+  const { operation, issues = [] } = body.error.details ?? {}
+  const issueOf = ({ type, loc }: { type: string; loc: unknown[] }) => {
+    if (operation === undefined) return [type, ...loc].join(' ')
+    assert.equal(loc.slice(0, 3), ['body', 'operations', operation])
+    return [type, ...loc.slice(3)].join(' ')
+  }
+  return [status, operation, ...issues.map(issueOf)]
 }
 const totals = async () =>
   Promise.all(
@@ -117,10 +95,7 @@ test('an invoice with its lines, by references to ids that are not known yet', a
       post('lines', { invoice_id: { $ref: 'invoice.id' }, amount: 2, extra: { $ref: 'invoice.id' } }),
     ]),
   )
-  assert.equal(
-    results.map(({ status }: { status: number }) => status),
-    [201, 201, 201, 201, 201],
-  )
+  assert.equal(statusesOf(results), [201, 201, 201, 201, 201])
   const [invoice, order, land, first, second] = results.map(({ body }: { body: object }) => body)
   assert.equal([first.invoice_id, first.order_id, first.land], [invoice.id, order.id, land.id])
   assert.equal([second.invoice_id, second.extra], [invoice.id, { $ref: 'invoice.id' }])
@@ -141,10 +116,7 @@ test('later operations see earlier ones: changes, deletes and cascades', async (
       post('lands', { id: 'de', title: 'again' }),
     ]),
   )
-  assert.equal(
-    results.map(({ status }: { status: number }) => status),
-    [200, 200, 200, 201, 200, 204, 201],
-  )
+  assert.equal(statusesOf(results), [200, 200, 200, 201, 200, 204, 201])
   assert.equal([results[2].body.state, results[2].body.low, results[2].body.high], ['paid', 4, 4])
   assert.equal(results[5], { status: 204 })
   assert.equal(
@@ -155,111 +127,48 @@ test('later operations see earlier ones: changes, deletes and cascades', async (
   assert.is((await get(`/v1/lines/${line.id}`)).status, 404)
 })
 
-test('the first that fails decides, and nothing is stored', async () => {
-  const before = await totals()
-  const { body: used } = await create('lands', { id: 'used' })
-  await create('lines', { land: used.id })
-  const made = post('invoices', { title: 'Third' }, 'third')
-  const at = (n: number, ...loc: string[]) => ['body', 'operations', n, ...loc]
-  for (const [operations, expected] of [
-    [
-      [made, post('lines', { invoice_id: 99_999 })],
-      [422, 1, ['reference', ...at(1, 'body', 'invoice_id')]],
-    ],
-    [
-      [made, made],
-      [422, 1, ['unique', ...at(1, 'as')]],
-    ],
-    [
-      [made, { ...made, as: 'other' }],
-      [422, 1, ['unique', ...at(1, 'body', 'title')]],
-    ],
-    [
-      [made, post('lines', { invoice_id: { $ref: 'nobody.id' } })],
-      [422, 1, ['reference', ...at(1, 'body', 'invoice_id')]],
-    ],
-    [
-      [made, post('lines', { invoice_id: { $ref: 'third.title' } })],
-      [422, 1, ['reference', ...at(1, 'body', 'invoice_id')]],
-    ],
-    [
-      [made, post('lines', { amount: 'x', invoice_id: 77_777 })],
-      [422, 1, ['int_type', ...at(1, 'body', 'amount')], ['reference', ...at(1, 'body', 'invoice_id')]],
-    ],
-    [
-      [post('lines', { amount: 'x' }), { method: 'PUT', path: '' }],
-      [422, 0, ['int_type', ...at(0, 'body', 'amount')]],
-    ],
-    [
-      [made, { method: 'PUT', path: '/v1/lines', body: {} }],
-      [422, 1, ['enum', ...at(1, 'method')]],
-    ],
-    [
-      [made, post('lines', {}, undefined), post('nothing', {})],
-      [404, 2],
-    ],
-    [
-      [made, patch('invoices/999999', { title: 'x' })],
-      [404, 1],
-    ],
-    [
-      [made, patch('invoices/abc', { title: 'x' })],
-      [404, 1],
-    ],
-    [
-      [made, remove('lands/used')],
-      [409, 1],
-    ],
-    [
-      [made, post('notes', { body: 'x' })],
-      [422, 1, ['enum', ...at(1, 'method')]],
-    ],
-    [
-      [made, patch('invoices', { title: 'x' })],
-      [422, 1, ['enum', ...at(1, 'method')]],
-    ],
-    [
-      [made, { ...post('lines', {}), path: '/v1/lines?x=1' }],
-      [404, 1],
-    ],
-    [
-      [made, { ...post('lines', {}), extra: 1 }],
-      [422, 1, ['extra_forbidden', ...at(1, 'extra')]],
-    ],
-    [
-      [made, { method: 'POST', path: '/v1/lines' }],
-      [422, 1, ['missing', ...at(1, 'body')]],
-    ],
-    [
-      [made, 5],
-      [422, 1, ['object_type', ...at(1)]],
-    ],
-    [
-      [made, post('invoices', { title: 'Rule', low: 5, high: 1 })],
-      [422, 1, ['rule', ...at(1, 'body', 'high')]],
-    ],
-    [
-      [made, post('lines', { invoice_id: { $ref: 'third.id' }, other_id: { $ref: 'third.id' } })],
-      [422, 1, ['rule', ...at(1, 'body', 'other_id')]],
-    ],
-  ] as const)
-    assert.equal(failed(await batch(operations)), expected, JSON.stringify(operations))
-  assert.equal(await totals(), [before[0], before[1] + 1, before[2], before[3] + 1])
-})
+await create('lands', { id: 'used' })
+await create('lines', { land: 'used' })
+const made = post('invoices', { title: 'Third' }, 'third')
+const twoIssues = post('lines', { amount: 'x', invoice_id: 77_777 })
+const sameTwice = post('lines', { invoice_id: { $ref: 'third.id' }, other_id: { $ref: 'third.id' } })
+const failures: [name: string, operations: unknown[], status: number, operation: number, ...issues: string[]][] = [
+  ['a missing row', [made, post('lines', { invoice_id: 99_999 })], 422, 1, 'reference body invoice_id'],
+  ['a name twice', [made, made], 422, 1, 'unique as'],
+  ['a value twice', [made, { ...made, as: 'other' }], 422, 1, 'unique body title'],
+  ['an unknown name', [made, post('lines', { invoice_id: { $ref: 'no.id' } })], 422, 1, 'reference body invoice_id'],
+  ['no id', [made, post('lines', { invoice_id: { $ref: 'third.title' } })], 422, 1, 'reference body invoice_id'],
+  ['two issues', [made, twoIssues], 422, 1, 'int_type body amount', 'reference body invoice_id'],
+  ['the first', [post('lines', { amount: 'x' }), { method: 'PUT', path: '' }], 422, 0, 'int_type body amount'],
+  ['PUT', [made, { method: 'PUT', path: '/v1/lines', body: {} }], 422, 1, 'enum method'],
+  ['an unknown resource', [made, post('lines', {}), post('nothing', {})], 404, 2],
+  ['a row that is not there', [made, patch('invoices/999999', { title: 'x' })], 404, 1],
+  ['an id that is none', [made, patch('invoices/abc', { title: 'x' })], 404, 1],
+  ['a row that is referenced', [made, remove('lands/used')], 409, 1],
+  ['a resource without creates', [made, post('notes', { body: 'x' })], 422, 1, 'enum method'],
+  ['an update of all rows', [made, patch('invoices', { title: 'x' })], 422, 1, 'enum method'],
+  ['a query', [made, { ...post('lines', {}), path: '/v1/lines?x=1' }], 404, 1],
+  ['an unknown member', [made, { ...post('lines', {}), extra: 1 }], 422, 1, 'extra_forbidden extra'],
+  ['no body', [made, { method: 'POST', path: '/v1/lines' }], 422, 1, 'missing body'],
+  ['no object', [made, 5], 422, 1, 'object_type'],
+  ['a rule', [made, post('invoices', { title: 'Rule', low: 5, high: 1 })], 422, 1, 'rule body high'],
+  ['a rule of two references', [made, sameTwice], 422, 1, 'rule body other_id'],
+]
+for (const [name, operations, ...expected] of failures)
+  test(`the first operation that fails decides, and nothing is stored: ${name}`, async () => {
+    const before = await totals()
+    assert.equal(failed(await batch(operations)), expected)
+    assert.equal(await totals(), before)
+  })
 
 test('rules and steps are asked for the row as it is then', async () => {
   const { body: invoice } = await create('invoices', { title: 'Ruled', low: 1, high: 5 })
   const path = `invoices/${invoice.id}`
-  assert.equal(failed(await batch([patch(path, { low: 5 }), patch(path, { high: 4 })])), [
-    422,
-    1,
-    ['rule', 'body', 'operations', 1, 'body', 'high'],
-  ])
-  assert.equal(failed(await batch([patch(path, { state: 'sent' }), patch(path, { state: 'draft' })])), [
-    422,
-    1,
-    ['transition', 'body', 'operations', 1, 'body', 'state'],
-  ])
+  for (const [one, other, issue] of [
+    [{ low: 5 }, { high: 4 }, 'rule body high'],
+    [{ state: 'sent' }, { state: 'draft' }, 'transition body state'],
+  ] as const)
+    assert.equal(failed(await batch([patch(path, one), patch(path, other)])), [422, 1, issue])
   assert.is(resultsOf(await batch([patch(path, { low: -5 }), patch(path, { high: -4 })])).length, 2)
   const both = await Promise.all([
     batch([patch(path, { low: -4 })]),
@@ -294,7 +203,7 @@ test('ifMatch is that of the row as it is then', async () => {
   const tag = String((await get(`/v1/${path}`)).headers['etag'])
   assert.equal(failed(await batch([patch(path, { title: 'x' }, '"other"')])), [412, 0])
   assert.is(resultsOf(await batch([patch(path, { title: 'y' }, tag)])).length, 1)
-  assert.equal(failed(await batch([{ ...remove(path), ifMatch: tag }])), [412, 0])
+  assert.equal(failed(await batch([remove(path, tag)])), [412, 0])
   const { body: invoice } = await create('invoices', { title: 'Tagged' })
   const old = String((await get(`/v1/invoices/${invoice.id}`)).headers['etag'])
   assert.equal(failed(await batch([patch(`invoices/${invoice.id}`, { low: 1 }, '"x"')])), [412, 0])
@@ -308,41 +217,23 @@ test('what comes first for a single request comes first here too', async () => {
   assert.equal(failed(await batch([patch('orders/0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d', wrong)])), [404, 0])
   assert.equal(failed(await batch([remove(`orders/${order.id}`), patch(`orders/${order.id}`, wrong)])), [404, 1])
   assert.equal(failed(await batch([patch(`orders/${order.id}`, wrong, '"x"')])), [412, 0])
-  assert.equal(failed(await batch([patch(`orders/${order.id}`, wrong)])), [
-    422,
-    0,
-    ['extra_forbidden', 'body', 'operations', 0, 'body', 'nothing'],
-  ])
+  assert.equal(failed(await batch([patch(`orders/${order.id}`, wrong)])), [422, 0, 'extra_forbidden body nothing'])
   const { body: invoice } = await create('invoices', { title: 'Steps' })
   const path = `invoices/${invoice.id}`
-  assert.equal(failed(await batch([patch(path, { state: 'sent' }), patch(path, { state: 'paid', low: 'x' })])), [
-    422,
-    1,
-    ['int_type', 'body', 'operations', 1, 'body', 'low'],
-  ])
+  const steps = [patch(path, { state: 'sent' }), patch(path, { state: 'paid', low: 'x' })]
+  assert.equal(failed(await batch(steps)), [422, 1, 'int_type body low'])
 })
 
-test('a reference names an earlier row by its name, and stands in fields that are references', async () => {
-  for (const body of [
-    { invoice_id: { $ref: 'nonsense' } },
-    { invoice_id: { $ref: '' } },
-    { invoice_id: { $ref: '.title' } },
-    { amount: { $ref: '.id' } },
-  ])
-    assert.is(
-      (await batch([post('invoices', { title: 'Empty name' }, ''), post('lines', body)])).status,
-      422,
-      JSON.stringify(body),
-    )
-  assert.is(
-    (
-      await batch([
-        { ...post('invoices', { title: 'Empty name' }), as: '' },
-        post('lines', { invoice_id: { $ref: '.id' } }),
-      ])
-    ).status,
-    200,
-  )
+test('a reference names an earlier row by its name, which may be empty, and its id', async () => {
+  const invoice = post('invoices', { title: 'Empty name' }, '')
+  for (const [field, $ref, status] of [
+    ['invoice_id', 'nonsense', 422],
+    ['invoice_id', '', 422],
+    ['invoice_id', '.title', 422],
+    ['amount', 'nobody.id', 422],
+    ['invoice_id', '.id', 200],
+  ] as const)
+    assert.is((await batch([invoice, post('lines', { [field]: { $ref } })])).status, status, `${field} ${$ref}`)
   for (const body of ['{"operations":[{"method":"DELETE","path":"/v1/lands/nl"}}}', '{"operations":[}}'])
     assert.is((await raw(body)).status, 422)
 })
@@ -357,15 +248,9 @@ test('a key replays the whole batch', async () => {
 })
 
 test('bodies that are no batch', async () => {
+  // biome-ignore format: one list
   for (const body of [
-    '',
-    '[]',
-    '{}',
-    '{"operations":{}}',
-    '{"operations":[',
-    '{"operations":[]',
-    '{"operations":[],"x":1}',
-    '1',
+    '', '[]', '{}', '{"operations":{}}', '{"operations":[', '{"operations":[]', '{"operations":[],"x":1}', '1',
     '{"operations":[{}],}',
   ])
     assert.is((await raw(body)).status, 422, body)
@@ -373,28 +258,24 @@ test('bodies that are no batch', async () => {
   assert.is((await batch(Array.from({ length: 1_001 }, () => remove('lands/none')))).status, 422)
   assert.is((await send('/api/v1/batch', { method: 'POST', body: '{}' })).status, 401)
   assert.is((await send('/api/v1/batch')).status, 405)
-  assert.equal(
-    failed(
-      await batch([post('orders', {}), { method: 'POST', path: '/api/v1/orders', body: {} }, remove('lands/none')]),
-    ),
-    [404, 2],
-  )
+  const other = { method: 'POST', path: '/api/v1/orders', body: {} }
+  assert.equal(failed(await batch([post('orders', {}), other, remove('lands/none')])), [404, 2])
 })
 
 test('another member beside the operations is named, wherever it is', async () => {
   const made = JSON.stringify(post('orders', { title: 'Beside' }))
-  const unknown = (name: string) => ['extra_forbidden', 'body', name]
+  const unknown = (name: string) => `extra_forbidden body ${name}`
   for (const [body, ...issues] of [
     [`{"operations":[${made}],"x":1}`, unknown('x')],
     [`{"x":1,"operations":[${made}]}`, unknown('x')],
-    ['{"x":1,"operations":{},"y":2}', unknown('x'), unknown('y'), ['list_type', 'body', 'operations']],
-    ['{"operation":[]}', unknown('operation'), ['missing', 'body', 'operations']],
+    ['{"x":1,"operations":{},"y":2}', unknown('x'), unknown('y'), 'list_type body operations'],
+    ['{"operation":[]}', unknown('operation'), 'missing body operations'],
     ['{"operations":[5],"x":1}', unknown('x')],
-    ['{}', ['missing', 'body', 'operations']],
-    ['{"operations":null}', ['list_type', 'body', 'operations']],
-    ['{"operations":[],"operations":[]}', ['list_type', 'body']],
-    ['[]', ['list_type', 'body']],
-    ['{"x":1', ['json_invalid', 'body']],
+    ['{}', 'missing body operations'],
+    ['{"operations":null}', 'list_type body operations'],
+    ['{"operations":[],"operations":[]}', 'list_type body'],
+    ['[]', 'list_type body'],
+    ['{"x":1', 'json_invalid body'],
   ] as const)
     assert.equal(failed(await raw(body)), [422, undefined, ...issues], body)
 })

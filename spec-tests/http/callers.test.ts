@@ -4,9 +4,10 @@ import * as assert from 'uvu/assert'
 import { claim } from '../../engine/descriptor/access.js'
 import { integer, number, text } from '../../engine/descriptor/index.js'
 import { callersNamed } from '../support/callers.js'
-import { resourceIn } from '../support/registryFrom.js'
-import { authorized, startService, type TestResponse } from '../support/service.js'
+import { ordered, resourceIn } from '../support/registryFrom.js'
+import { authorized, followPages, issuesOf, startService, type TestResponse } from '../support/service.js'
 
+const all = { create: true, update: true, delete: true, summary: true, import: true } as const
 const people = resourceIn(
   'people',
   {
@@ -20,18 +21,8 @@ const people = resourceIn(
   },
   {
     required: ['name'],
-    rules: [
-      {
-        fields: ['low', 'high'],
-        holds: ({ low, high }) => (low as number) <= (high as number),
-        message: 'high is less than low',
-      },
-    ],
-    create: true,
-    update: true,
-    delete: true,
-    summary: true,
-    import: true,
+    rules: [ordered('low', 'high')],
+    ...all,
     access: {
       read: ['hr', { id: claim('person_id') }, { boss_id: claim('person_id') }],
       create: ['hr', { boss_id: claim('person_id') }],
@@ -48,11 +39,7 @@ const leave = resourceIn(
     state: text({ filter: true }),
   },
   {
-    create: true,
-    update: true,
-    delete: true,
-    summary: true,
-    import: true,
+    ...all,
     access: {
       read: ['hr', { person_id: claim('person_id') }],
       create: ['hr', { person_id: claim('person_id') }],
@@ -135,6 +122,9 @@ const write = (name: Name, method: string, path: string, body?: unknown, headers
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
 
+const everybody = Object.fromEntries(
+  ['nobody', 'service', 'hr', 'boss', 'worker', 'tenant', 'guest'].map((name) => [name, () => true]),
+)
 /** What each caller sees, written apart from the engine: all, some rows, or undefined where it may not read at all. */
 const sees: Record<string, Partial<Record<Name, (row: Row) => boolean>>> = {
   people: {
@@ -151,12 +141,8 @@ const sees: Record<string, Partial<Record<Name, (row: Row) => boolean>>> = {
   },
   documents: { service: () => true, tenant: (row) => ['t1', 't2'].includes(String(row['tenant'])) },
   inbox: { hr: () => true, service: () => true },
-  rooms: Object.fromEntries(
-    (['nobody', 'service', 'hr', 'boss', 'worker', 'tenant', 'guest'] as const).map((n) => [n, () => true]),
-  ),
-  open: Object.fromEntries(
-    (['nobody', 'service', 'hr', 'boss', 'worker', 'tenant', 'guest'] as const).map((n) => [n, () => true]),
-  ),
+  rooms: everybody,
+  open: everybody,
 }
 const secrets: Record<string, string[]> = { people: ['salary'], rooms: ['cost'] }
 const names = ['nobody', 'service', ...Object.keys(callers)] as Name[]
@@ -208,37 +194,20 @@ for (const resource of registry) {
           if (!hidden) assert.equal(found.body, shown(name, path, row))
         }
       }
-      const paged: Row[] = []
-      for (let next: string | undefined = `/api/v1/${path}?limit=3&sort=-id`; next; ) {
-        const page = await service.send(next, { headers: headersOf(name) })
-        assert.is(page.body.meta.total, expected.length)
-        paged.push(...page.body.data)
-        next = /<([^>]+)>; rel="next"/.exec(String(page.headers['link'] ?? ''))?.[1]
-      }
-      assert.equal(paged, expected.toReversed())
+      const onPage = (page: TestResponse) => assert.is(page.body.meta.total, expected.length)
+      const pages = { headers: headersOf(name), onPage }
+      assert.equal(await followPages(service, `/api/v1/${path}?limit=3&sort=-id`, pages), expected.toReversed())
       const offset = await read(name, `${path}?limit=2&offset=1`)
       assert.equal(offset.body.data, expected.slice(1, 3))
       const lines = await read(name, path, { accept: 'application/x-ndjson' })
-      assert.equal(
-        lines.text
-          .split('\n')
-          .filter(Boolean)
-          .map((line) => JSON.parse(line)),
-        expected,
-      )
+      assert.equal(JSON.parse(`[${lines.text.trim().replaceAll('\n', ',')}]`), expected)
       const csv = await read(name, path, { accept: 'text/csv' })
       assert.is(csv.text.trim().split('\r\n').length, expected.length + 1)
       for (const word of ['1', 'of 3', 'Title 1', 'new', '1001']) {
         const searched = await read(name, `${path}?q=${encodeURIComponent(word)}&limit=200`)
-        const texts = resource.fields.filter(
-          ({ kind, readBy, name: field }) => kind === 'text' && !readBy && field !== 'id',
-        )
-        const isMatch = (row: Row) =>
-          texts
-            .map((field) => row[field.name])
-            .filter((value) => value !== null)
-            .join(' ')
-            .includes(word)
+        const texts = resource.fields.filter((field) => field.kind === 'text' && !field.readBy && field.name !== 'id')
+        const textOf = (row: Row) => texts.flatMap((field) => row[field.name] ?? []).join(' ')
+        const isMatch = (row: Row) => textOf(row).includes(word)
         assert.equal(searched.body.data, expected.filter(isMatch), word)
       }
     })
@@ -262,24 +231,18 @@ test('a summary counts visible rows', async () => {
     const { body } = await read(name, 'leave/summary?by=state&sum=days')
     const own = visible(name, 'leave')
     assert.is(body.meta.rows, own.length)
-    const total = own.reduce((sum, row) => sum + Number(row['days']), 0)
-    assert.is(
-      body.data.reduce((sum: number, group: { sum: { days: number } }) => sum + group.sum.days, 0),
-      total,
-    )
+    const sums = body.data.map(({ sum }: { sum: { days: number } }) => sum.days)
+    const daysOf = (values: number[]) => values.reduce((sum, days) => sum + days, 0)
+    assert.is(daysOf(sums), daysOf(own.map((row) => Number(row['days']))))
   }
   assert.is((await read('guest', 'leave/summary')).status, 403)
   assert.is((await read('nobody', 'leave/summary')).status, 401)
 })
 
 test('fields with readBy: null, and refused in parameters and bodies', async () => {
+  // biome-ignore format: one list
   for (const query of [
-    'salary=1001',
-    'salary.gte=1',
-    'sort=salary',
-    'sort=-salary',
-    'salary.null=true',
-    'salary.in=1',
+    'salary=1001', 'salary.gte=1', 'sort=salary', 'sort=-salary', 'salary.null=true', 'salary.in=1',
   ]) {
     const found = await read('boss', `people?${query}`)
     assert.is(found.status, 422, query)
@@ -291,14 +254,11 @@ test('fields with readBy: null, and refused in parameters and bodies', async () 
   for (const query of ['by=salary', 'sum=salary', 'max=salary']) {
     assert.is((await read('boss', `people/summary?${query}`)).body.detail[0].type, 'extra_forbidden', query)
   }
-  const sent = await write('boss', 'POST', 'people', { name: 'X', boss_id: 2, salary: 5 })
-  assert.is(sent.status, 422)
-  assert.equal(sent.body.error.details.issues[0].loc, ['body', 'salary'])
-  assert.is(sent.body.error.details.issues[0].type, 'extra_forbidden')
+  const body = { name: 'X', boss_id: 2, salary: 5 }
+  const [hidden] = issuesOf(await write('boss', 'POST', 'people', body))
+  assert.is(hidden, 'extra_forbidden body salary')
   assert.is((await write('boss', 'PATCH', 'people/5', { salary: 5 })).status, 422)
-  const imported = await write('boss', 'POST', 'people/import', [{ name: 'X', boss_id: 2, salary: 5 }])
-  assert.is(imported.status, 422)
-  assert.equal(imported.body.error.details.issues[0].loc, ['body', 0, 'salary'])
+  assert.match(issuesOf(await write('boss', 'POST', 'people/import', [body]))[0] ?? '', / body 0 salary/)
 })
 
 test('expanded rows are those that the caller may read', async () => {
@@ -378,11 +338,10 @@ test('order of a write: 401, 403 by role, 404, 403 of the row, 412, 422, 403 by 
 test('tags digest what the caller sees', async () => {
   const [mine, theirs] = [await read('boss', 'people/5'), await read('hr', 'people/5')]
   assert.is.not(mine.headers.etag, theirs.headers.etag)
-  assert.is(
-    (await write('boss', 'PATCH', 'people/5', { team: 'x' }, { 'if-match': String(theirs.headers.etag) })).status,
-    412,
-  )
-  const saved = await write('boss', 'PATCH', 'people/5', { team: 'x' }, { 'if-match': String(mine.headers.etag) })
+  const save = ({ headers }: TestResponse) =>
+    write('boss', 'PATCH', 'people/5', { team: 'x' }, { 'if-match': String(headers.etag) })
+  assert.is((await save(theirs)).status, 412)
+  const saved = await save(mine)
   assert.is(saved.status, 200)
   assert.is(saved.body.salary, null)
   await write('hr', 'PATCH', 'people/5', { team: rows['people']?.[4]?.['team'] })
@@ -399,16 +358,13 @@ test('tags digest what the caller sees', async () => {
 })
 
 test('a rule between fields holds for every caller', async () => {
-  const broken = await write('boss', 'PATCH', 'people/5', { low: 50 })
-  assert.is(broken.status, 422)
-  assert.is(broken.body.error.details.issues[0].type, 'rule')
-  const many = await write('boss', 'POST', 'batch', {
-    operations: [{ method: 'PATCH', path: '/v1/people/5', body: { low: 50 } }],
-  })
-  assert.is(many.status, 422)
-  const imported = await write('boss', 'POST', 'people/import?match=code', [{ code: 'C5', low: 50 }])
-  assert.is(imported.status, 422)
-  assert.is(imported.body.error.details.issues[0].type, 'rule')
+  const operations = [{ method: 'PATCH', path: '/v1/people/5', body: { low: 50 } }]
+  for (const broken of [
+    await write('boss', 'PATCH', 'people/5', { low: 50 }),
+    await write('boss', 'POST', 'batch', { operations }),
+    await write('boss', 'POST', 'people/import?match=code', [{ code: 'C5', low: 50 }]),
+  ])
+    assert.match(issuesOf(broken)[0] ?? '', /^rule /)
 })
 
 test('a caller that may create but not read gets the id', async () => {
@@ -417,9 +373,8 @@ test('a caller that may create but not read gets the id', async () => {
   assert.equal(Object.keys(made.body), ['id'])
   assert.is(made.headers.location, `/api/v1/inbox/${made.body.id}`)
   assert.is((await read('guest', `inbox/${made.body.id}`)).status, 403)
-  const many = await write('guest', 'POST', 'batch', {
-    operations: [{ method: 'POST', path: '/v1/inbox', body: { message: 'in a batch' } }],
-  })
+  const operations = [{ method: 'POST', path: '/v1/inbox', body: { message: 'in a batch' } }]
+  const many = await write('guest', 'POST', 'batch', { operations })
   assert.equal(Object.keys(many.body.results[0].body), ['id'])
   const imported = await write('guest', 'POST', 'inbox/import', [{ message: 'imported' }])
   assert.is(imported.status, 201)
@@ -451,30 +406,21 @@ test('an import stays inside the rows of the caller, all or none', async () => {
   const closing = await write('boss', 'POST', 'leave/import?match=id', [{ id: mine.id, state: 'done' }])
   assert.is(closing.status, 403)
   assert.is((await read('hr', `leave/${mine.id}`)).body.state, 'new')
-  const csv = await service.send('/api/v1/people/import', {
-    method: 'POST',
-    headers: { authorization: 'Bearer boss', 'content-type': 'text/csv' },
-    body: 'name,salary\na,1\n',
-  })
-  assert.is(csv.status, 422)
-  assert.equal(csv.body.error.details.issues[0].loc, ['body', 'salary'])
+  const csv = await write('boss', 'POST', 'people/import', 'name,salary\na,1\n', { 'content-type': 'text/csv' })
+  assert.match(issuesOf(csv)[0] ?? '', / body salary/)
 })
 
 test('a batch needs the right of each operation, and undoes all', async () => {
   const before = (await read('hr', 'leave')).body.meta.total
   const batch = (operations: unknown[]) => write('boss', 'POST', 'batch', { operations })
-  const forbidden = await batch([
-    { method: 'POST', path: '/v1/leave', body: { person_id: 2, state: 'new' } },
+  const allowed = { method: 'POST', path: '/v1/leave', body: { person_id: 2, state: 'new' } }
+  for (const second of [
     { method: 'DELETE', path: '/v1/people/5' },
-  ])
-  assert.is(forbidden.status, 403)
-  assert.is(forbidden.body.error.details.operation, 1)
-  const byValue = await batch([
-    { method: 'POST', path: '/v1/leave', body: { person_id: 2, state: 'new' } },
     { method: 'POST', path: '/v1/leave', body: { state: 'new' } },
-  ])
-  assert.is(byValue.status, 403)
-  assert.is(byValue.body.error.details.operation, 1)
+  ]) {
+    const { status, body } = await batch([allowed, second])
+    assert.equal([status, body.error.details.operation], [403, 1])
+  }
   const hidden = await batch([{ method: 'PATCH', path: '/v1/leave/1', body: { days: 1 } }])
   assert.is(hidden.status, 404)
   assert.is((await read('hr', 'leave')).body.meta.total, before)
@@ -502,10 +448,8 @@ test('a hidden row and a missing one have the same response', async () => {
     [hidden.status, hidden.text.replaceAll('40', '#'), Object.keys(hidden.headers).sort()],
     [missing.status, missing.text.replaceAll('4000', '#'), Object.keys(missing.headers).sort()],
   )
-  const [first, second] = [
-    await write('boss', 'PATCH', 'people/40', {}),
-    await write('boss', 'PATCH', 'people/4000', {}),
-  ]
+  const change = (id: number) => write('boss', 'PATCH', `people/${id}`, {})
+  const [first, second] = [await change(40), await change(4_000)]
   assert.equal([first.status, first.text.replaceAll('40', '#')], [second.status, second.text.replaceAll('4000', '#')])
 })
 

@@ -9,10 +9,13 @@ import { date, decimal, integer, number, text } from '../../engine/descriptor/in
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { callersNamed } from '../support/callers.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { type Send, startService, type TestResponse, type TestService } from '../support/service.js'
+import { nextPage, type Send, startService, type TestResponse, type TestService } from '../support/service.js'
 
 const own = { owner: claim('owner') }
 const all = { create: true, update: true, delete: true, summary: true, import: true } as const
+
+const mine = ['hr', own]
+const ofOwner = { ...all, access: { read: mine, create: mine, update: mine, delete: mine } }
 
 /** A visible row is the same in both databases; a hidden one differs in all but its id and what is unique. */
 const twinRegistry = (twin: 'a' | 'b'): Registry => {
@@ -52,8 +55,7 @@ const twinRegistry = (twin: 'a' | 'b'): Registry => {
       room_id: integer({ references: 'rooms', filter: true, onDelete: 'set null' }),
     },
     {
-      ...all,
-      access: { read: ['hr', own], create: ['hr', own], update: ['hr', own], delete: ['hr', own] },
+      ...ofOwner,
       rules: [
         {
           fields: ['days', 'team'],
@@ -91,8 +93,7 @@ const twinRegistry = (twin: 'a' | 'b'): Registry => {
       bag_id: integer({ references: 'bags', filter: true, onDelete: 'cascade' }),
     },
     {
-      ...all,
-      access: { read: ['hr', own], create: ['hr', own], update: ['hr', own], delete: ['hr', own] },
+      ...ofOwner,
       demo: [
         { id: 1, owner: 'ana', name: 'Seen', person_id: 1, bag_id: null },
         { id: 2, owner: 'bob', name: other, person_id: twin === 'a' ? 1 : null, bag_id: null },
@@ -115,8 +116,7 @@ const twinRegistry = (twin: 'a' | 'b'): Registry => {
     'labels',
     { owner: text({ filter: true }), bag_id: integer({ references: 'bags', filter: true, onDelete: 'restrict' }) },
     {
-      ...all,
-      access: { read: ['hr', own], create: ['hr', own], update: ['hr', own], delete: ['hr', own] },
+      ...ofOwner,
       demo: [
         { id: 1, owner: 'ana', bag_id: 5 },
         { id: 2, owner: 'ana', bag_id: 2 },
@@ -158,11 +158,7 @@ const twinRegistry = (twin: 'a' | 'b'): Registry => {
   return [rooms, people, bags, labels, vaults, open]
 }
 
-const callers = {
-  hr: { roles: ['hr'] },
-  ana: { roles: [], claims: { owner: 'ana' } },
-  clerk: { roles: ['clerk'] },
-}
+const callers = { hr: { roles: ['hr'] }, ana: { roles: [], claims: { owner: 'ana' } }, clerk: { roles: ['clerk'] } }
 const settings = {
   explorer: true,
   batch: true,
@@ -249,11 +245,8 @@ for (const name of names) {
       for (const accept of ['text/csv', 'application/x-ndjson'])
         for (const query of ['', 'q=hidden', 'sort=-id', 'expand=person_id'])
           await ask(`/api/v1/${path}?${query}`, { headers: { ...headers, accept } })
-      let next: string | undefined = `/api/v1/${path}?limit=3`
-      while (next) {
-        const { headers: found }: { headers: Record<string, unknown> } = await ask(next, { headers })
-        next = /<([^>]+)>; rel="next"/.exec(String(found['link'] ?? ''))?.[1]
-      }
+      for (let next: string | undefined = `/api/v1/${path}?limit=3`; next; )
+        next = nextPage(await ask(next, { headers }))
       const list = await ask(`/api/v1/${path}`, { headers })
       if (list.headers.etag && path !== 'open')
         await ask(`/api/v1/${path}`, { headers: { ...headers, 'if-none-match': list.headers.etag } })
@@ -262,13 +255,9 @@ for (const name of names) {
 
   test(`${name}: single rows, and what refers to them`, async () => {
     const headers = keyOf(name)
+    // biome-ignore format: one list
     const reverse = [
-      'people.room_id',
-      'rooms.keeper_id',
-      'bags.person_id',
-      'bags.bag_id',
-      'labels.bag_id',
-      'vaults.person_id',
+      'people.room_id', 'rooms.keeper_id', 'bags.person_id', 'bags.bag_id', 'labels.bag_id', 'vaults.person_id',
     ]
     for (const path of paths)
       for (const id of itemIds) {
@@ -290,14 +279,9 @@ for (const name of names) {
     for (const path of paths) {
       const at = `/explore/${path}`
       for (const query of queries) await ask(`${at}?${query}`, { headers })
+      // biome-ignore format: one list
       for (const page of [
-        'filters',
-        'new',
-        'choices?q=a',
-        'choices?q=hidden',
-        'import',
-        'template.csv',
-        'download.csv',
+        'filters', 'new', 'choices?q=a', 'choices?q=hidden', 'import', 'template.csv', 'download.csv',
       ])
         await ask(`${at}/${page}`, { headers })
       for (const field of ['owner', 'team', 'code', 'pay', 'cost', 'note'])

@@ -15,7 +15,7 @@ import {
 } from '../../engine/descriptor/index.js'
 import type { RowValues } from '../../engine/descriptor/registry.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { authorized, startService, type TestResponse } from '../support/service.js'
+import { authorized, issuesOf, startService, type TestResponse } from '../support/service.js'
 
 const open = { create: true, update: true, delete: true, import: true } as const
 const teams = resourceIn('teams', { name: text({ unique: true }) }, { required: ['name'], ...open })
@@ -73,16 +73,6 @@ const stored = ({ status, body, text: sent }: TestResponse, expected = 201) => {
   assert.is(status, expected, sent)
   return body
 }
-const issuesOf = ({ status, body, text: sent }: TestResponse): unknown[] => {
-  assert.is(status, 422, sent)
-  const { issues, total } = body.error.details
-  assert.ok(total === undefined || total >= issues.length)
-  return issues.map(({ type, loc, line }: { type: string; loc: (string | number)[]; line?: number }) => [
-    type,
-    ...loc,
-    ...(line === undefined ? [] : [`line ${line}`]),
-  ])
-}
 const rowsOf = async (path: string): Promise<RowValues[]> => (await get(`/v1/${path}?limit=200`)).body.data
 const totalOf = async (path: string): Promise<number> => (await get(`/v1/${path}?limit=1`)).body.meta.total
 
@@ -101,35 +91,37 @@ test('CSV: kinds, quotes, empty cells and empty texts, in any order of columns',
   assert.equal([result.created, result.updated, result.unchanged, result.ids.length], [3, 0, 0, 3])
   const [ana, empty, bo] = await rowsOf('people')
   assert.equal([ana?.['id'], empty?.['id'], bo?.['id']], result.ids)
-  assert.equal(
-    [ana?.['age'], ana?.['weight'], ana?.['is_member'], ana?.['born'], ana?.['seen'], ana?.['fee'], ana?.['tag']],
-    [30, 1500, true, '2020-02-29', '2026-03-01T09:00:00.000Z', '12.50', '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d'],
-  )
-  assert.equal([empty?.['name'], empty?.['code'], empty?.['state'], empty?.['extra']], ['', null, 'new', null])
-  assert.equal(
-    [bo?.['name'], bo?.['extra'], bo?.['is_member'], bo?.['fee']],
-    ['Bo "B";\r\nsecond line'.replace('\r', ''), 'text', false, '0.00'],
-  )
+  const valuesOf = (row: RowValues | undefined, ...names: string[]) => names.map((name) => row?.[name])
+  assert.equal(valuesOf(ana, 'age', 'weight', 'is_member', 'born', 'seen', 'fee', 'tag'), [
+    30,
+    1500,
+    true,
+    '2020-02-29',
+    '2026-03-01T09:00:00.000Z',
+    '12.50',
+    '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d',
+  ])
+  assert.equal(valuesOf(empty, 'name', 'code', 'state', 'extra'), ['', null, 'new', null])
+  assert.equal(valuesOf(bo, 'name', 'extra', 'is_member', 'fee'), ['Bo "B";\nsecond line', 'text', false, '0.00'])
   const { text: sent } = await get('/v1/people?limit=1')
   assert.ok(sent.includes('"extra":{"b":[1],"a":12345678901234567890}'), sent)
 })
 
 test('CSV: a CR ends the file, and cells keep their white space', async () => {
-  const ids = async (body: string) => stored(await csv('notes/import', body)).ids
-  const bodies = async (body: string) =>
-    Promise.all((await ids(body)).map(async (id: number) => (await get(`/v1/notes/${id}`)).body.body))
+  const bodies = async (body: string) => {
+    const { ids } = stored(await csv('notes/import', body))
+    return Promise.all(ids.map(async (id: number) => (await get(`/v1/notes/${id}`)).body.body))
+  }
   assert.equal(await bodies('body\r\n"a"\r'), ['a'])
   assert.equal(await bodies('body\r\na\r'), ['a'])
   assert.equal(await bodies('body\n a \n\u00a0b\u00a0\n\u00a0\n\n \n'), [' a ', '\u00a0b\u00a0', '\u00a0', ' '])
-  assert.equal(issuesOf(await csv('notes/import', 'body\nx\n"a"\rb\n')), [['csv_parsing', 'body', 1, 'line 3']])
-  assert.equal(issuesOf(await csv('notes/import', '\u00a0body\nx\n')), [
-    ['extra_forbidden', 'body', '\u00a0body', 'line 1'],
-  ])
+  assert.equal(issuesOf(await csv('notes/import', 'body\nx\n"a"\rb\n')), ['csv_parsing body 1 line 3'])
+  assert.equal(issuesOf(await csv('notes/import', '\u00a0body\nx\n')), ['extra_forbidden body \u00a0body line 1'])
 })
 
 test('a no-break space is no white space of JSON', async () => {
   assert.equal(issuesOf(await importAs('application/x-ndjson', 'notes/import', '{"body":"a"}\n\u00a0\n')), [
-    ['json_invalid', 'body', 1, 'line 2'],
+    'json_invalid body 1 line 2',
   ])
   for (const body of ['\u00a0[]', '[\u00a0]', '[]\u00a0', '[{"body":"a"}\u00a0]'])
     assert.is(issuesOf(await importAs('application/json', 'notes/import', body)).length, 1, body)
@@ -140,18 +132,10 @@ test('NDJSON and JSON arrays, with blank lines and white space', async () => {
     { name: 'N1', age: 1 },
     { name: 'N2', extra: { z: '}],[' } },
   ]
-  const lines = `\n${rows.map((row) => JSON.stringify(row)).join('\n\n')}\r\n`
+  const texts = rows.map((row) => JSON.stringify(row))
+  const lines = `\n${texts.join('\n\n')}\r\n`
   assert.is(stored(await importAs('application/x-ndjson', 'people/import', lines)).created, 2)
-  assert.is(
-    stored(
-      await importAs(
-        'application/json',
-        'people/import',
-        ` [ ${rows.map((row) => JSON.stringify(row)).join(' , ')} ] `,
-      ),
-    ).created,
-    2,
-  )
+  assert.is(stored(await importAs('application/json', 'people/import', ` [ ${texts.join(' , ')} ] `)).created, 2)
   for (const [type, body] of [
     ['text/csv', ''],
     ['text/csv', 'name\n'],
@@ -167,15 +151,15 @@ test('blank lines are counted, whatever they consist of', async () => {
   for (const mark of ['', '\uFEFF']) {
     const lines = `${mark}${blank}{"body":1}\n${blank} {"body":2}\r\n${blank}{"body":"a"}\n  [`
     assert.equal(issuesOf(await importAs('application/x-ndjson', 'notes/import', lines)), [
-      ['string_type', 'body', 0, 'body', 'line 5'],
-      ['string_type', 'body', 1, 'body', 'line 10'],
-      ['json_invalid', 'body', 3, 'line 16'],
+      'string_type body 0 body line 5',
+      'string_type body 1 body line 10',
+      'json_invalid body 3 line 16',
     ])
     const table = `${mark}\r\n\nbody\r\n\n\r\n\na"\r\n\n"b\n\n"\n\r\n"c"d\n\r\r\n"`
     assert.equal(issuesOf(await csv('notes/import', table)), [
-      ['csv_parsing', 'body', 0, 'line 7'],
-      ['csv_parsing', 'body', 2, 'line 13'],
-      ['csv_parsing', 'body', 4, 'line 15'],
+      'csv_parsing body 0 line 7',
+      'csv_parsing body 2 line 13',
+      'csv_parsing body 4 line 15',
     ])
   }
 })
@@ -186,7 +170,7 @@ test('a byte that is not UTF-8 has its line', async () => {
     for (const n of lines.keys()) {
       const bytes = lines.map((line, m) => Buffer.concat([Buffer.from(line), Buffer.from(n === m ? [0xff, 10] : [10])]))
       assert.equal(issuesOf(await importAs(type, 'notes/import', Buffer.concat([...bytes, Buffer.from([0xfe])]))), [
-        ['string_unicode', 'body', `line ${n + 1}`],
+        `string_unicode body line ${n + 1}`,
       ])
     }
 })
@@ -195,28 +179,28 @@ test('all issues of all rows, with their lines, and nothing is stored', async ()
   const before = await totalOf('people')
   const body = 'name,age,code,team_id\nA,-1,dup,1\n,x,dup,99\n"B,\nC",1.5,,\nD,1\nE"x,2,,\nF,,a1,\n'
   assert.equal(issuesOf(await csv('people/import', body)), [
-    ['greater_than_equal', 'body', 0, 'age', 'line 2'],
-    ['missing', 'body', 1, 'name', 'line 3'],
-    ['int_type', 'body', 1, 'age', 'line 3'],
-    ['unique', 'body', 1, 'code', 'line 3'],
-    ['reference', 'body', 1, 'team_id', 'line 3'],
-    ['int_from_float', 'body', 2, 'age', 'line 4'],
-    ['csv_parsing', 'body', 3, 'line 6'],
-    ['csv_parsing', 'body', 4, 'line 7'],
-    ['unique', 'body', 5, 'code', 'line 8'],
+    'greater_than_equal body 0 age line 2',
+    'missing body 1 name line 3',
+    'int_type body 1 age line 3',
+    'unique body 1 code line 3',
+    'reference body 1 team_id line 3',
+    'int_from_float body 2 age line 4',
+    'csv_parsing body 3 line 6',
+    'csv_parsing body 4 line 7',
+    'unique body 5 code line 8',
   ])
   const lines = '{"name":"ok"}\n{"name":5,"x":1}\n[]\n{"name":\n{"name":"y","seat":5000,"age":1}'
   assert.equal(issuesOf(await importAs('application/x-ndjson', 'people/import', lines)), [
-    ['string_type', 'body', 1, 'name', 'line 2'],
-    ['extra_forbidden', 'body', 1, 'x', 'line 2'],
-    ['object_type', 'body', 2, 'line 3'],
-    ['json_invalid', 'body', 3, 'line 4'],
-    ['rule', 'body', 4, 'seat', 'line 5'],
+    'string_type body 1 name line 2',
+    'extra_forbidden body 1 x line 2',
+    'object_type body 2 line 3',
+    'json_invalid body 3 line 4',
+    'rule body 4 seat line 5',
   ])
   assert.equal(issuesOf(await importAs('application/json', 'people/import', '[{"name":1},{"age":"2"}]')), [
-    ['string_type', 'body', 0, 'name'],
-    ['missing', 'body', 1, 'name'],
-    ['int_type', 'body', 1, 'age'],
+    'string_type body 0 name',
+    'missing body 1 name',
+    'int_type body 1 age',
   ])
   assert.is(await totalOf('people'), before)
 })
@@ -225,15 +209,12 @@ test('a body that is not of its type, and names that no row can have', async () 
   for (const body of ['{}', '1', '', '[{}', '[{}]]', '[{}],', 'null'])
     assert.ok(issuesOf(await importAs('application/json', 'people/import', body)).length > 0, body)
   assert.equal(issuesOf(await csv('people/import', 'nam,name,name,id,changed\n1,2,3,4,5\n')), [
-    ['extra_forbidden', 'body', 'nam', 'line 1'],
-    ['extra_forbidden', 'body', 'name', 'line 1'],
-    ['extra_forbidden', 'body', 'id', 'line 1'],
-    ['extra_forbidden', 'body', 'changed', 'line 1'],
+    'extra_forbidden body nam line 1',
+    'extra_forbidden body name line 1',
+    'extra_forbidden body id line 1',
+    'extra_forbidden body changed line 1',
   ])
-  assert.equal(issuesOf(await csv('people/import', Buffer.from('name\nA\n\xff\n', 'latin1'))), [
-    ['string_unicode', 'body', 'line 3'],
-  ])
-  assert.equal(issuesOf(await csv('people/import', '"name\nA')), [['csv_parsing', 'body', 'line 1']])
+  assert.equal(issuesOf(await csv('people/import', '"name\nA')), ['csv_parsing body line 1'])
   assert.is((await importAs('text/plain', 'people/import', 'name')).status, 422)
   assert.is((await send('/api/v1/people/import', { method: 'POST', body: 'name' })).status, 401)
   for (const method of ['GET', 'PATCH', 'DELETE'])
@@ -250,30 +231,19 @@ test('parameters: unknown ones, and wrong values, store nothing', async () => {
     ['limit=1', 'extra_forbidden', 'limit'],
     ['=x', 'extra_forbidden', ''],
   ] as const)
-    assert.equal(issuesOf(await csv(`notes/import?${query}`, 'body\nx\n')), [[type, 'query', name]])
+    assert.equal(issuesOf(await csv(`notes/import?${query}`, 'body\nx\n')), [`${type} query ${name}`])
   assert.is(await totalOf('notes'), before)
   assert.is(stored(await csv('notes/import?dryRun=false&ignore=other', 'other,body\n1,x\n')).created, 1)
 })
 
 test('a dry run checks everything and stores nothing', async () => {
   const before = await totalOf('teams')
-  assert.equal(
-    stored(
-      await ndjson('teams/import?dryRun=true', [{ name: 'Green' }, { name: 'Grey' }], { 'idempotency-key': 'dry' }),
-      200,
-    ),
-    {
-      created: 2,
-      updated: 0,
-      unchanged: 0,
-      ids: [],
-    },
-  )
-  assert.equal(issuesOf(await ndjson('teams/import?dryRun=true', [{ name: 'Red' }])), [
-    ['unique', 'body', 0, 'name', 'line 1'],
-  ])
+  const [rows, key] = [[{ name: 'Green' }, { name: 'Grey' }], { 'idempotency-key': 'dry' }]
+  const counts = { created: 2, updated: 0, unchanged: 0, ids: [] }
+  assert.equal(stored(await ndjson('teams/import?dryRun=true', rows, key), 200), counts)
+  assert.equal(issuesOf(await ndjson('teams/import?dryRun=true', [{ name: 'Red' }])), ['unique body 0 name line 1'])
   assert.is(await totalOf('teams'), before)
-  assert.is(stored(await ndjson('teams/import', [{ name: 'Green' }], { 'idempotency-key': 'dry' })).created, 1)
+  assert.is(stored(await ndjson('teams/import', [{ name: 'Green' }], key)).created, 1)
 })
 
 test('the same key gives the same result, and another body with it is refused', async () => {
@@ -288,11 +258,11 @@ test('the same key gives the same result, and another body with it is refused', 
 test('an invalid key is reported with the issues of the rows', async () => {
   const headers = { 'idempotency-key': 'with a space' }
   const before = await totalOf('teams')
-  const key = ['idempotency_key', 'header', 'Idempotency-Key']
+  const key = 'idempotency_key header Idempotency-Key'
   assert.equal(issuesOf(await ndjson('teams/import', [{ name: 1 }, { name: 'Red' }], headers)), [
     key,
-    ['string_type', 'body', 0, 'name', 'line 1'],
-    ['unique', 'body', 1, 'name', 'line 2'],
+    'string_type body 0 name line 1',
+    'unique body 1 name line 2',
   ])
   assert.equal(issuesOf(await ndjson('teams/import', [{ name: 'Unkeyed' }], headers)), [key])
   assert.is(await totalOf('teams'), before)
@@ -324,18 +294,18 @@ test('match: rows that are found are changed by the rules of updates, others are
       ]),
     ),
     [
-      ['transition', 'body', 0, 'state', 'line 1'],
-      ['rule', 'body', 1, 'seat', 'line 2'],
-      ['missing', 'body', 2, 'code', 'line 3'],
-      ['unique', 'body', 4, 'code', 'line 5'],
-      ['string_type', 'body', 5, 'code', 'line 6'],
-      ['missing', 'body', 6, 'name', 'line 7'],
+      'transition body 0 state line 1',
+      'rule body 1 seat line 2',
+      'missing body 2 code line 3',
+      'unique body 4 code line 5',
+      'string_type body 5 code line 6',
+      'missing body 6 name line 7',
     ],
   )
   const byId = stored(await ndjson('people/import?match=id', [{ id: one.id, name: 'Eins' }]))
   assert.equal([byId.updated, byId.ids], [1, [one.id]])
   assert.equal(issuesOf(await ndjson('people/import?match=id', [{ id: 999_999, name: 'x' }])), [
-    ['reference', 'body', 0, 'id', 'line 1'],
+    'reference body 0 id line 1',
   ])
   assert.equal(stored(await ndjson('people/import?match=id', [{ id: one.id, secret: 's2' }])).updated, 1)
 })
@@ -348,20 +318,15 @@ test('null in a JSON cell is a value, and an empty cell is none', async () => {
   const rows = 'code,name,extra\nj1,J,null\nj2,J,\nj3,J,"null"\nj4,J,null\n'
   const { created, updated, unchanged } = stored(await csv('people/import?match=code', rows))
   assert.equal([created, updated, unchanged], [1, 2, 1])
-  for (const [code, extra] of [
-    ['j1', null],
-    ['j2', [1]],
-    ['j3', null],
-    ['j4', null],
-  ] as const)
+  for (const [code, extra] of Object.entries({ j1: null, j2: [1], j3: null, j4: null }))
     assert.equal((await get(`/v1/people?q=${code}`)).body.data[0].extra, extra, code)
 })
 
 test('ids that clients choose: imported, matched, and unique within the body', async () => {
   assert.equal(stored(await csv('lands/import', 'id,title\nnl,Netherlands\n"a ""b""",Other\n')).ids, ['nl', 'a "b"'])
   assert.equal(issuesOf(await csv('lands/import', 'id,title\nnl,x\nde,y\nde,z\n')), [
-    ['unique', 'body', 0, 'id', 'line 2'],
-    ['unique', 'body', 2, 'id', 'line 4'],
+    'unique body 0 id line 2',
+    'unique body 2 id line 4',
   ])
   const result = stored(await csv('lands/import?match=id', 'id,title\nnl,Nederland\nde,Deutschland\n'))
   assert.equal(result, { created: 1, updated: 1, unchanged: 0, ids: ['nl', 'de'] })
@@ -383,15 +348,15 @@ test('rows refer to rows of the same import, in any order', async () => {
 test('a reference to a row that is neither stored nor imported has its line', async () => {
   const before = await totalOf('categories')
   const body = 'id,parent_id,title\ne1,e2,\ne2,e3,\ne4,e5,\ne5,c0,\n'
-  assert.equal(issuesOf(await csv('categories/import', body)), [['reference', 'body', 1, 'parent_id', 'line 3']])
+  assert.equal(issuesOf(await csv('categories/import', body)), ['reference body 1 parent_id line 3'])
   const wrong = [
     { id: 'f1', title: 1 },
     { id: 'f2', parent_id: 'f1' },
     { id: 'f3', parent_id: 'f4' },
   ]
   assert.equal(issuesOf(await ndjson('categories/import', wrong)), [
-    ['string_type', 'body', 0, 'title', 'line 1'],
-    ['reference', 'body', 2, 'parent_id', 'line 3'],
+    'string_type body 0 title line 1',
+    'reference body 2 parent_id line 3',
   ])
   assert.is(await totalOf('categories'), before)
 })
@@ -410,10 +375,7 @@ test('uniqueness within other fields, and references, also of changed rows', asy
         { name: 'T', seat: 1 },
       ]),
     ),
-    [
-      ['unique', 'body', 0, 'seat', 'line 1'],
-      ['unique', 'body', 2, 'seat', 'line 3'],
-    ],
+    ['unique body 0 seat line 1', 'unique body 2 seat line 3'],
   )
   assert.equal(
     issuesOf(
@@ -422,10 +384,7 @@ test('uniqueness within other fields, and references, also of changed rows', asy
         { code: 's1', team_id: 77 },
       ]),
     ),
-    [
-      ['unique', 'body', 0, 'seat', 'line 1'],
-      ['reference', 'body', 1, 'team_id', 'line 2'],
-    ],
+    ['unique body 0 seat line 1', 'reference body 1 team_id line 2'],
   )
 })
 
@@ -436,12 +395,8 @@ test('the first 100 issues are shown, and all are counted; too many rows are 413
   )
   assert.equal([status, body.error.details.issues.length, body.error.details.total], [422, 100, 300])
   assert.is(body.error.details.issues[99].line, 100)
-  const many = await importAs('application/x-ndjson', 'notes/import', '{}\n'.repeat(10_001))
-  assert.is(many.status, 413)
-  assert.is(
-    (await importAs('application/x-ndjson', 'notes/import', Buffer.alloc(16 * 1024 * 1024 + 1, ' '))).status,
-    413,
-  )
+  for (const many of ['{}\n'.repeat(10_001), Buffer.alloc(16 * 1024 * 1024 + 1, ' ')])
+    assert.is((await importAs('application/x-ndjson', 'notes/import', many)).status, 413)
 })
 
 test('10,000 rows are stored in order', async () => {
@@ -512,12 +467,8 @@ test('the digits of JSON count as a change, and decimals are matched', async () 
   const own = await startService({
     registry: [resourceIn('items', { price: decimal({ digits: 8, places: 2, unique: true }), extra: json() }, open)],
   })
-  const ndjsonOf = (body: string) =>
-    own.send('/api/v1/items/import?match=price', {
-      method: 'POST',
-      headers: { ...authorized, 'content-type': 'application/x-ndjson' },
-      body,
-    })
+  const headers = { ...authorized, 'content-type': 'application/x-ndjson' }
+  const ndjsonOf = (body: string) => own.send('/api/v1/items/import?match=price', { method: 'POST', headers, body })
   for (const [extra, count] of [
     ['12345678901234567890', 'created'],
     ['12345678901234567891', 'updated'],
@@ -530,18 +481,15 @@ test('the digits of JSON count as a change, and decimals are matched', async () 
 })
 
 test('numbers that have two shortest forms can be imported again', async () => {
-  for (const weight of ['1e23', '9.999999999999999e+22', '-3.9624484575434976e+16', '0.1', '5e-324'])
-    assert.is(
-      (await importAs('application/x-ndjson', 'people/import', `{"name":"w","weight":${weight}}`)).status,
-      201,
-      weight,
-    )
-  for (const weight of ['0.30000000000000001', '12345678901234567890.5', '1e400'])
-    assert.is(
-      (await importAs('application/x-ndjson', 'people/import', `{"name":"w","weight":${weight}}`)).status,
-      422,
-      weight,
-    )
+  const weights = {
+    201: ['1e23', '9.999999999999999e+22', '-3.9624484575434976e+16', '0.1', '5e-324'],
+    422: ['0.30000000000000001', '12345678901234567890.5', '1e400'],
+  }
+  for (const [status, numbers] of Object.entries(weights))
+    for (const weight of numbers) {
+      const sent = await importAs('application/x-ndjson', 'people/import', `{"name":"w","weight":${weight}}`)
+      assert.is(sent.status, Number(status), weight)
+    }
 })
 
 test('rows that others create at the same time are changed', async () => {

@@ -6,7 +6,7 @@ import { decimal, integer, json, text, uuid } from '../../engine/descriptor/inde
 import type { Registry, RowValues } from '../../engine/descriptor/registry.js'
 import { server } from '../support/database.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { startService, type TestClient } from '../support/service.js'
+import { followPages, issuesOf, startService } from '../support/service.js'
 
 const open = { create: true, update: true, delete: true } as const
 const countries = resourceIn(
@@ -45,22 +45,7 @@ const cities = resourceIn(
 )
 const registry: Registry = [countries, orders, lines, cities, regions]
 
-const issuesOf = ({ body }: { body: { error: { details: { issues: { type: string; loc: string[] }[] } } } }) =>
-  body.error.details.issues.map(({ type, loc }) => [type, ...loc])
-
 const addressOf = (path: string, id: string): string => `${path}/${encodeURIComponent(id)}`
-
-/** Every row of a list, page by page, and how many pages there were. */
-const followed = async ({ send }: TestClient, url: string): Promise<RowValues[]> => {
-  const rows: RowValues[] = []
-  for (let next: string | undefined = url; next !== undefined; ) {
-    const { status, body, headers } = await send(next)
-    assert.is(status, 200, next)
-    rows.push(...body.data)
-    next = /<([^>]*)>; rel="next"/.exec(String(headers['link'] ?? ''))?.[1]
-  }
-  return rows
-}
 
 // biome-ignore format: one list
 const oddIds = [
@@ -68,13 +53,8 @@ const oddIds = [
   '\u{1f600}', '\uffee', '\ue000', 'Z', 'a', 'A', '...', ' ', 'x'.repeat(200), '\u{1f600}'.repeat(200), '__proto__', 'id', '1', '10', '9',
 ]
 
-for (const [mode, derivedObjects] of server
-  ? ([
-      ['', true],
-      [', without triggers', false],
-    ] as const)
-  : ([['', true]] as const)) {
-  const test = suite(`keys${mode}`)
+for (const derivedObjects of server ? [true, false] : [true]) {
+  const test = suite(derivedObjects ? 'keys' : 'keys, without triggers')
   const service = await startService({ registry, explorer: true, derivedObjects })
   const { get, create, change, remove, send } = service
 
@@ -90,12 +70,10 @@ for (const [mode, derivedObjects] of server
       assert.is(page.status, 200, `the page of ${id}`)
     }
     const { data } = (await get('/v1/countries?limit=200')).body
+    const ordered = oddIds.map((id) => ({ id })).sort(byId)
     assert.equal(
-      data.map(({ id }: RowValues) => id),
-      oddIds
-        .map((id) => ({ id }))
-        .sort(byId)
-        .map(({ id }) => id),
+      data.map(({ id }: RowValues) => ({ id })),
+      ordered,
     )
   })
 
@@ -113,13 +91,11 @@ for (const [mode, derivedObjects] of server
     ]
     for (const [id, type] of refused) {
       const response = await create('countries', { id, name: 'Land' })
-      assert.is(response.status, 422, String(id))
-      assert.equal(issuesOf(response), [[type, 'body', 'id']], String(id))
+      assert.equal(issuesOf(response), [`${type} body id`], String(id))
     }
-    assert.equal(issuesOf(await create('orders', { id: '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d' })), [
-      ['extra_forbidden', 'body', 'id'],
-    ])
-    assert.equal(issuesOf(await change('countries/a', { id: 'b' })), [['extra_forbidden', 'body', 'id']])
+    const id = '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d'
+    assert.equal(issuesOf(await create('orders', { id })), ['extra_forbidden body id'])
+    assert.equal(issuesOf(await change('countries/a', { id: 'b' })), ['extra_forbidden body id'])
     for (const id of ['b', 'x'.repeat(201), 'A%20']) assert.is((await get(`/v1/countries/${id}`)).status, 404, id)
   })
 
@@ -141,22 +117,20 @@ for (const [mode, derivedObjects] of server
     for (const id of ['1', 'abc', first.slice(1), `${first}0`, first.replaceAll('-', '')])
       assert.is((await get(`/v1/orders/${id}`)).status, 404, id)
     assert.equal(
-      (await followed(service, '/api/v1/orders?limit=7')).map(({ id }) => id),
+      (await followPages(service, '/api/v1/orders?limit=7')).map(({ id }) => id),
       ids,
     )
   })
 
   test('pages continue in every order', async () => {
-    for (const path of ['countries', 'orders'])
-      for (const query of [
-        '',
-        '&sort=-id',
-        ...(path === 'orders'
-          ? ['&sort=title', '&sort=-title']
-          : ['&sort=name', '&sort=-rank', '&rank.gte=1&sort=rank', '&q=land']),
-      ]) {
+    const orderings = {
+      countries: ['&sort=name', '&sort=-rank', '&rank.gte=1&sort=rank', '&q=land'],
+      orders: ['&sort=title', '&sort=-title'],
+    }
+    for (const path of ['countries', 'orders'] as const)
+      for (const query of ['', '&sort=-id', ...orderings[path]]) {
         const whole = await send(`/api/v1/${path}?limit=200${query}`)
-        const parts = await followed(service, `/api/v1/${path}?limit=7${query}`)
+        const parts = await followPages(service, `/api/v1/${path}?limit=7${query}`)
         assert.equal(parts, whole.body.data, `${path} ${query}`)
         assert.is(whole.body.meta.total, parts.length)
         const skipped = await send(`/api/v1/${path}?limit=5&offset=6${query}`)
@@ -170,13 +144,8 @@ for (const [mode, derivedObjects] of server
     const own = (await create('lines', { order_id: order.id.toUpperCase(), bought_in: 'a/b' })).body
     assert.is(own.order_id, order.id)
     const kept = (await create('lines', { order_id: other.id, bought_in: 'a/b' })).body
-    assert.equal(
-      issuesOf(await create('lines', { order_id: '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d', bought_in: 'nowhere' })),
-      [
-        ['reference', 'body', 'order_id'],
-        ['reference', 'body', 'bought_in'],
-      ],
-    )
+    const missing = { order_id: '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d', bought_in: 'nowhere' }
+    assert.equal(issuesOf(await create('lines', missing)), ['reference body order_id', 'reference body bought_in'])
     assert.equal((await get(`/v1/lines?order_id=${order.id.toUpperCase()}`)).body.data, [own])
     assert.is((await get('/v1/lines?bought_in.in=a%2Fb&bought_in.in=x')).body.meta.total, 2)
     assert.is((await get('/v1/lines?order_id.null=true')).body.meta.total, 0)

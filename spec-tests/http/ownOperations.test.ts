@@ -1,6 +1,5 @@
 /** Operations of one's own: their parameters, callers, tools, errors and documents. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { suite } from 'uvu'
@@ -8,6 +7,7 @@ import * as assert from 'uvu/assert'
 import { claim } from '../../engine/descriptor/access.js'
 import { ApiError, date, defineOperation, integer, text, z } from '../../engine/descriptor/index.js'
 import { loadOperations } from '../../engine/descriptor/operationFiles.js'
+import { temporaryFolder } from '../../support/cleanup.js'
 import { callersNamed } from '../support/callers.js'
 import { operationsNamed } from '../support/ownOperations.js'
 import { resourceIn } from '../support/registryFrom.js'
@@ -296,72 +296,62 @@ test('the documents and the index have them', async () => {
   assert.equal(index.body.operations[0], { name: 'close', method: 'POST', path: '/api/v1/visits/{visit_id}/close' })
 })
 
-test('files with mistakes are refused, all at once', async () => {
-  const project = mkdtempSync(join(tmpdir(), 'operations-'))
-  const folder = join(project, 'operations')
-  try {
-    mkdirSync(folder, { recursive: true })
-    const write = (name: string, source: string) => writeFileSync(join(folder, `${name}.ts`), source)
-    const good = "method: 'GET', path: '/v1/x', about: 'X.', handle: () => 1"
-    write('a-none', 'export default 1')
-    write('b-method', "export default { method: 'get', path: 'x', about: '', handel: 1 }")
-    write('c-same', `export default { ${good} }`)
-    write('d-same', `export default { ${good} }`)
-    write(
-      'e-public',
-      "export default { method: 'POST', path: '/v1/y', about: 'Y.', access: 'public', handle: () => 1 }",
-    )
-    write('f-taken', "export default { method: 'GET', path: '/v1/visits/{id}', about: 'Y.', handle: () => 1 }")
-    write('g-throws', 'throw new Error("no")')
-    const other = "method: 'GET', about: 'X.', handle: () => 1"
-    write('h-first', `export default { ${other}, path: '/v1/{kind}/report' }`)
-    write('i-twice', `export default { ${other}, path: '/v1/a/{id}/{id}' }`)
-    write('j-one', `export default { ${other}, path: '/v1/b/{one}' }`)
-    write('k-two', "export default { method: 'PUT', path: '/v1/b/{two}', about: 'X.', handle: () => 1 }")
-    for (const [n, name] of ['get-visits', 'm-same', 'm_same', 'probe', 'two words'].entries())
-      write(name, `export default { ${other}, path: '/v1/d/${n}' }`)
-    const zod = JSON.stringify(import.meta.resolve('zod'))
-    write(
-      'l-schema',
-      `import { z } from ${zod}\nexport default { ${other}, path: '/v1/c', query: z.object({ a: z.set(z.string()) }), response: z.json() }`,
-    )
-    write(
-      'n-good',
-      `import { defineOperation, z } from 'resource-registry-engine'
+const get = "method: 'GET', about: 'X.', handle: () => 1"
+const zod = JSON.stringify(import.meta.resolve('zod'))
+/** Files of operations, and what is wrong with each. */
+const files: Record<string, [source: string, ...messages: RegExp[]]> = {
+  'a-none': ['export default 1', /the default export is not an operation/],
+  'b-method': [
+    "export default { method: 'get', path: 'x', about: '', handel: 1 }",
+    /unknown property "handel"\. Did you mean "handle"\?/,
+    /method is "get", but it must be one of GET/,
+    /path is "x"/,
+    /about is ""/,
+    /handle is undefined/,
+  ],
+  'c-same': [`export default { ${get}, path: '/v1/x' }`],
+  'd-same': [`export default { ${get}, path: '/v1/x' }`, /GET \/v1\/x is also the path of operations\/c-same\.ts/],
+  'e-public': [`export default { ${get}, method: 'POST', path: '/v1/y', access: 'public' }`, /access is public/],
+  'f-taken': [`export default { ${get}, path: '/v1/visits/{id}' }`, /.*choose another/],
+  'g-throws': ['throw new Error("no")', /cannot be loaded: no/],
+  'h-first': [`export default { ${get}, path: '/v1/{kind}/report' }`, /path is/],
+  'i-twice': [`export default { ${get}, path: '/v1/a/{id}/{id}' }`, /path is .*its own name/],
+  'j-one': [`export default { ${get}, path: '/v1/b/{one}' }`],
+  'k-two': [
+    `export default { ${get}, method: 'PUT', path: '/v1/b/{two}' }`,
+    /\/v1\/b\/\{two\} is \/v1\/b\/\{one\} in operations\/j-one\.ts/,
+  ],
+  'get-visits': [`export default { ${get}, path: '/v1/d/0' }`, /another operation is called getVisits/],
+  'm-same': [`export default { ${get}, path: '/v1/d/1' }`],
+  m_same: [`export default { ${get}, path: '/v1/d/2' }`, /another operation is called mSame/],
+  probe: [`export default { ${get}, path: '/v1/d/3' }`, /another operation is called probe/],
+  'two words': [`export default { ${get}, path: '/v1/d/4' }`, /the name must have only/],
+  'l-schema': [
+    `import { z } from ${zod}
+export default { ${get}, path: '/v1/c', query: z.object({ a: z.set(z.string()) }), response: z.json() }`,
+    /query has a schema/,
+    /response has a schema/,
+  ],
+  'n-good': [
+    `import { defineOperation, z } from 'resource-registry-engine'
 export default defineOperation({ method: 'POST', path: '/v1/e', about: 'E.', query: z.object({ a: z.string() }), body: z.array(z.int()), response: z.object({ b: z.boolean() }), handle: () => ({ b: true }) })`,
-    )
-    const { message } = await loadOperations(project, [visits, bills]).then(
-      () => new Error('loaded'),
-      (error: Error) => error,
-    )
-    // A file without mistakes, and with schemas.
-    assert.not.match(message, /n-good/)
-    for (const expected of [
-      /operations\/a-none\.ts(?::\d+)?: the default export is not an operation/,
-      /b-method\.ts(?::\d+)?: unknown property "handel"\. Did you mean "handle"\?/,
-      /b-method\.ts(?::\d+)?: method is "get", but it must be one of GET/,
-      /b-method\.ts(?::\d+)?: path is "x"/,
-      /b-method\.ts(?::\d+)?: about is ""/,
-      /b-method\.ts(?::\d+)?: handle is undefined/,
-      /d-same\.ts(?::\d+)?: GET \/v1\/x is also the path of operations\/c-same\.ts/,
-      /e-public\.ts(?::\d+)?: access is public/,
-      /f-taken\.ts(?::\d+)?: .*choose another/,
-      /g-throws\.ts:1: cannot be loaded: no/,
-      /h-first\.ts(?::\d+)?: path is/,
-      /i-twice\.ts(?::\d+)?: path is .*its own name/,
-      /k-two\.ts(?::\d+)?: \/v1\/b\/\{two\} is \/v1\/b\/\{one\} in operations\/j-one\.ts/,
-      /get-visits\.ts(?::\d+)?: another operation is called getVisits/,
-      /m_same\.ts(?::\d+)?: another operation is called mSame/,
-      /probe\.ts(?::\d+)?: another operation is called probe/,
-      /two words\.ts(?::\d+)?: the name must have only/,
-      /l-schema\.ts(?::\d+)?: query has a schema/,
-      /l-schema\.ts(?::\d+)?: response has a schema/,
-    ])
-      assert.match(message, expected)
-    assert.equal(await loadOperations(folder, []), [])
-  } finally {
-    rmSync(project, { recursive: true, force: true })
+  ],
+}
+
+test('files with mistakes are refused, all at once', async () => {
+  const { path: project } = temporaryFolder('operations')
+  const folder = join(project, 'operations')
+  mkdirSync(folder)
+  for (const [name, [source]] of Object.entries(files)) writeFileSync(join(folder, `${name}.ts`), source)
+  const { message } = await loadOperations(project, [visits, bills]).then(
+    () => new Error('loaded'),
+    (error: Error) => error,
+  )
+  for (const [name, [, ...expected]] of Object.entries(files)) {
+    if (expected.length === 0) assert.not.match(message, `operations/${name}.ts:`)
+    for (const { source } of expected) assert.match(message, new RegExp(`operations/${name}\\.ts(?::\\d+)?: ${source}`))
   }
+  assert.equal(await loadOperations(folder, []), [])
 })
 
 test.run()

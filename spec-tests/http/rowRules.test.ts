@@ -6,7 +6,7 @@ import { describeDifference } from '../../engine/storage/migration/difference.js
 import { openStorage, planStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
-import { resourceIn } from '../support/registryFrom.js'
+import { ordered, resourceIn } from '../support/registryFrom.js'
 import { authorized, startService, type TestResponse } from '../support/service.js'
 
 let isBroken = false
@@ -36,11 +36,7 @@ const visits = resourceIn(
         holds: ({ from, to }) => (from as string) <= (to as string),
         message: 'to must not be before from',
       },
-      {
-        fields: ['low', 'high'],
-        holds: ({ low, high }) => (low as number) <= (high as number),
-        message: 'high must not be less than low',
-      },
+      ordered('low', 'high'),
       {
         fields: ['price', 'paid'],
         holds: ({ price, paid }) => (paid as bigint) <= (price as bigint),

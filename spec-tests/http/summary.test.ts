@@ -6,7 +6,7 @@ import type { RowValues } from '../../engine/descriptor/registry.js'
 import { possibleGroups } from '../../engine/descriptor/summary.js'
 import { publicRow } from '../../support/samples.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { authorized, startService, type TestResponse } from '../support/service.js'
+import { authorized, startService } from '../support/service.js'
 import { registry } from '../support/tested.js'
 
 const days = resourceIn(
@@ -26,70 +26,17 @@ const days = resourceIn(
   { summary: true, update: true, delete: true },
 )
 const { get, send, fill, create } = await startService({ registry: [days] })
-const none = {
-  status: null,
-  is_paid: null,
-  on: null,
-  at: null,
-  due: null,
-  hours: null,
-  weight: null,
-  price: null,
-  plain: null,
-}
+const none = Object.fromEntries(days.fields.flatMap(({ name }) => (name === 'id' ? [] : [[name, null]])))
 const largest = Number.MAX_SAFE_INTEGER
+// biome-ignore format: one table
 const rows: RowValues[] = [
-  {
-    status: 'open',
-    is_paid: true,
-    on: '2026-03-01',
-    at: '2026-03-01T00:00:00.000Z',
-    due: '2026-03-01',
-    hours: 3,
-    weight: 0.5,
-    price: '10.01',
-  },
-  {
-    status: 'open',
-    is_paid: false,
-    on: '2026-03-31',
-    at: '2026-02-28T23:59:59.999Z',
-    due: 'tomorrow',
-    hours: -1,
-    weight: 1.25,
-    price: '0.02',
-  },
-  {
-    status: 'Done',
-    is_paid: null,
-    on: '2025-12-31',
-    at: null,
-    due: '2026-13-01',
-    hours: null,
-    weight: null,
-    price: null,
-  },
-  {
-    status: 'done',
-    is_paid: true,
-    on: null,
-    at: '2026-03-01T12:00:00.000Z',
-    due: null,
-    hours: 4,
-    weight: 2,
-    price: '-3.33',
-  },
-  {
-    status: null,
-    is_paid: true,
-    on: '2026-03-01',
-    at: null,
-    due: '2026-12-24T18:00',
-    hours: 0,
-    weight: -0.25,
-    price: '999999999999999.99',
-  },
-].map((row, n) => ({ id: n + 1, ...none, ...row }))
+  ['open', true, '2026-03-01', '2026-03-01T00:00:00.000Z', '2026-03-01', 3, 0.5, '10.01'],
+  ['open', false, '2026-03-31', '2026-02-28T23:59:59.999Z', 'tomorrow', -1, 1.25, '0.02'],
+  ['Done', null, '2025-12-31', null, '2026-13-01', null, null, null],
+  ['done', true, null, '2026-03-01T12:00:00.000Z', null, 4, 2, '-3.33'],
+  [null, true, '2026-03-01', null, '2026-12-24T18:00', 0, -0.25, '999999999999999.99'],
+].map(([status, is_paid, on, at, due, hours, weight, price], n) =>
+  ({ ...none, id: n + 1, status, is_paid, on, at, due, hours, weight, price }) as RowValues)
 await fill([{ resource: days, rows: rows.map((row) => ({ ...row, secret: 'hunter2' })) }])
 
 const summary = async (query: string) => {
@@ -97,64 +44,46 @@ const summary = async (query: string) => {
   assert.is(status, 200, sent)
   return body
 }
+/** The values of the groups and their counts, by turns. */
 const groups = async (query: string, name: string) =>
-  (await summary(`${query}&by=${name}`)).data.map(({ by, count }: { by: RowValues; count: number }) => [
+  (await summary(`${query}&by=${name}`)).data.flatMap(({ by, count }: { by: RowValues; count: number }) => [
     by[name],
     count,
   ])
 
 const test = suite('summary')
 
-test('groups come with the most rows first, then by value, null before all others', async () => {
-  assert.equal(await groups('', 'status'), [
-    ['open', 2],
-    [null, 1],
-    ['Done', 1],
-    ['done', 1],
-  ])
-  assert.equal(await groups('', 'is_paid'), [
-    [true, 3],
-    [null, 1],
-    [false, 1],
-  ])
-  assert.equal(await groups('', 'hours'), [
-    [null, 1],
-    [-1, 1],
-    [0, 1],
-    [3, 1],
-    [4, 1],
-  ])
-  assert.equal(await groups('hours.null=false', 'price'), [
-    ['-3.33', 1],
-    ['0.02', 1],
-    ['10.01', 1],
-    ['999999999999999.99', 1],
-  ])
-  assert.equal((await summary('by=status')).meta, { total: 4, limit: 50, rows: 5 })
-})
-
-test('dates are grouped by year, month and day; what is no date has no month', async () => {
-  assert.equal(await groups('', 'on.month'), [
-    ['2026-03', 3],
-    [null, 1],
-    ['2025-12', 1],
-  ])
-  assert.equal(await groups('', 'on.year'), [
-    ['2026', 3],
-    [null, 1],
-    ['2025', 1],
-  ])
-  assert.equal(await groups('', 'at.day'), [
-    [null, 2],
-    ['2026-03-01', 2],
-    ['2026-02-28', 1],
-  ])
-  assert.equal(await groups('', 'due.month'), [
-    [null, 3],
-    ['2026-03', 1],
-    ['2026-12', 1],
-  ])
-})
+const grouped: [fact: string, name: string, query: string, ...groups: unknown[]][] = [
+  [
+    'the most rows first, then by value, null before all others',
+    'status',
+    '',
+    'open',
+    2,
+    null,
+    1,
+    'Done',
+    1,
+    'done',
+    1,
+  ],
+  ['booleans', 'is_paid', '', true, 3, null, 1, false, 1],
+  ['integers', 'hours', '', null, 1, -1, 1, 0, 1, 3, 1, 4, 1],
+  [
+    ...(['decimals', 'price', 'hours.null=false'] as const),
+    ...['-3.33', 1, '0.02', 1, '10.01', 1, '999999999999999.99', 1],
+  ],
+  ['months', 'on.month', '', '2026-03', 3, null, 1, '2025-12', 1],
+  ['years', 'on.year', '', '2026', 3, null, 1, '2025', 1],
+  ['days', 'at.day', '', null, 2, '2026-03-01', 2, '2026-02-28', 1],
+  ['what is no date has no month', 'due.month', '', null, 3, '2026-03', 1, '2026-12', 1],
+  ['q and a range', 'status', 'q=OPEN&hours.gte=0', 'open', 1],
+  ['filters and a range', 'status', 'status.in=open&status.in=done&price.lt=10', 'done', 1, 'open', 1],
+]
+for (const [fact, name, query, ...expected] of grouped)
+  test(`groups by ${name}: ${fact}`, async () => {
+    assert.equal(await groups(query, name), expected)
+  })
 
 test('two groups, sums, averages and extremes', async () => {
   const { data, meta } = await summary('by=on.month&by=is_paid&sum=hours&sum=price&avg=price&min=on&max=at&max=weight')
@@ -201,21 +130,17 @@ test('without groups all rows are one; without values the results are null', asy
     assert.equal(await summary(`${query}&by=status`), { data: [], meta: { total: 0, limit: 50, rows: 0 } })
 })
 
-test('filters, ranges and q narrow the rows; the other parameters of a list have no effect', async () => {
-  assert.equal(await groups('q=OPEN&hours.gte=0', 'status'), [['open', 1]])
-  assert.equal(await groups('status.in=open&status.in=done&price.lt=10', 'status'), [
-    ['done', 1],
-    ['open', 1],
-  ])
+test('the other parameters of a list have no effect', async () => {
   const plain = await summary('by=status')
   assert.equal(await summary('by=status&sort=nothing&offset=-1&after=x&expand=x&by=status'), plain)
   const csv = await send('/api/v1/days/summary?by=status', { headers: { accept: 'text/csv' } })
   assert.equal(csv.body, plain)
-  assert.equal((await summary('by=status&limit=1')).data.length, 1)
-  assert.equal((await summary('by=status&limit=1')).meta, { total: 4, limit: 1, rows: 5 })
+  const { data, meta } = await summary('by=status&limit=1')
+  assert.equal([data.length, meta, plain.meta], [1, { total: 4, limit: 1, rows: 5 }, { total: 4, limit: 50, rows: 5 }])
 })
 
-const issuesOf = ({ status, body, text: sent }: TestResponse) => {
+const issuesOf = async (query: string) => {
+  const { status, body, text: sent } = await get(`/v1/days/summary?${query}`)
   assert.is(status, 422, sent)
   return body.detail.map(({ type, loc, ctx }: { type: string; loc: string[]; ctx?: object }) => [type, loc[1], ctx])
 }
@@ -227,19 +152,15 @@ test('everything else is refused, with what is possible', async () => {
     ...['due.year', 'due.month', 'due.day', 'hours', 'price'],
   ])
   for (const name of ['', 'plain', 'secret', 'id', 'at', 'due', 'weight', 'status.year', 'on.week', 'on.Month'])
-    assert.equal(issuesOf(await get(`/v1/days/summary?by=${name}`)), [['enum', 'by', { expected }]])
-  assert.equal(issuesOf(await get('/v1/days/summary?by=status&by=hours&by=price')), [
-    ['too_long', 'by', { max_length: 2 }],
-  ])
+    assert.equal(await issuesOf(`by=${name}`), [['enum', 'by', { expected }]])
+  assert.equal(await issuesOf('by=status&by=hours&by=price'), [['too_long', 'by', { max_length: 2 }]])
   for (const name of ['sum', 'avg'])
     for (const value of ['', 'plain', 'on', 'status', 'id', 'due'])
-      assert.equal(issuesOf(await get(`/v1/days/summary?${name}=${value}`)), [
-        ['enum', name, { expected: ['hours', 'weight', 'price'] }],
-      ])
-  assert.equal(issuesOf(await get('/v1/days/summary?min=status')), [
+      assert.equal(await issuesOf(`${name}=${value}`), [['enum', name, { expected: ['hours', 'weight', 'price'] }]])
+  assert.equal(await issuesOf('min=status'), [
     ['enum', 'min', { expected: ['on', 'at', 'due', 'hours', 'weight', 'price'] }],
   ])
-  assert.equal(issuesOf(await get('/v1/days/summary?limit=0&hours=x&status.gt=1')), [
+  assert.equal(await issuesOf('limit=0&hours=x&status.gt=1'), [
     ['greater_than_equal', 'limit', { ge: 1 }],
     ['int_parsing', 'hours', undefined],
     ['extra_forbidden', 'status.gt', undefined],
@@ -270,14 +191,8 @@ test('the tag changes with the table, and answers conditional requests', async (
 
 test('sums are exact beyond 2^63 and beyond the digits of the field; numbers do not overflow', async () => {
   const cents = '9999999999999999.99'
-  const many = Array.from({ length: 2_000 }, (_, n) => ({
-    ...none,
-    id: 100 + n,
-    status: n < 1_999 ? 'many' : 'few',
-    hours: largest,
-    weight: 1.7e308,
-    price: cents,
-  }))
+  const same = { ...none, hours: largest, weight: 1.7e308, price: cents }
+  const many = Array.from({ length: 2_000 }, (_, n) => ({ ...same, id: 100 + n, status: n < 1_999 ? 'many' : 'few' }))
   await fill([{ resource: days, rows: many }])
   const { data } = await summary('status=many&sum=hours&avg=hours&sum=price&avg=price&sum=weight&avg=weight&max=hours')
   const { sum, avg, max, count } = data[0]
@@ -289,27 +204,23 @@ test('sums are exact beyond 2^63 and beyond the digits of the field; numbers do 
   assert.is(sum.weight, null)
   assert.ok(Math.abs(avg.weight / 1.7e308 - 1) < 1e-12)
   assert.is(max.hours, largest)
-  const thirds = [0, 1, 2].map((n) => ({ ...none, id: 5_000 + n, status: 'thirds', price: n === 0 ? '-0.01' : '0.00' }))
-  const halves = [0, 1].map((n) => ({ ...none, id: 6_000 + n, status: 'halves', price: n === 0 ? '-0.01' : '0.00' }))
-  const eighths = Array.from({ length: 8 }, (_, n) => ({
-    ...none,
-    id: 7_000 + n,
-    status: 'eighths',
-    price: n === 0 ? '-0.01' : '0.00',
-  }))
-  await fill([{ resource: days, rows: [...thirds, ...halves, ...eighths] }])
-  const averages = await Promise.all(
-    ['thirds', 'halves', 'eighths'].map(
-      async (status) => (await summary(`status=${status}&avg=price`)).data[0].avg.price,
-    ),
-  )
   // -0.00333…, -0.005 and -0.00125 of -0.01, each rounded to four places, half away from zero.
-  assert.equal(averages, ['-0.0033', '-0.0050', '-0.0013'])
+  for (const [length, average] of [
+    [3, '-0.0033'],
+    [2, '-0.0050'],
+    [8, '-0.0013'],
+  ] as const) {
+    const status = `one of ${length}`
+    const price = (n: number) => (n === 0 ? '-0.01' : '0.00')
+    const parts = Array.from({ length }, (_, n) => ({ ...none, id: length * 10_000 + n, status, price: price(n) }))
+    await fill([{ resource: days, rows: parts }])
+    assert.is((await summary(`status=${encodeURIComponent(status)}&avg=price`)).data[0].avg.price, average)
+  }
 })
 
 test('values of many megabytes are refused as groups', async () => {
   for (let n = 0; n < 6; n++) await create('days', { status: `${n}${'x'.repeat(900_000)}`, plain: 5 })
-  assert.equal(issuesOf(await get('/v1/days/summary?by=status')), [['too_long', 'by', undefined]])
+  assert.equal(await issuesOf('by=status'), [['too_long', 'by', undefined]])
   assert.is((await get('/v1/days/summary?by=status&limit=2')).status, 200)
 })
 
@@ -342,15 +253,9 @@ test('no id of a row is the key of a summary', async () => {
 })
 
 test('a text begins with a date if that day exists', async () => {
+  // biome-ignore format: one list
   const due = [
-    '2026-02-31',
-    '2025-02-29',
-    '2024-02-29',
-    '1900-02-29',
-    '2000-02-29x',
-    '2026-04-31',
-    '0000-01-01',
-    '2026-12-31',
+    '2026-02-31', '2025-02-29', '2024-02-29', '1900-02-29', '2000-02-29x', '2026-04-31', '0000-01-01', '2026-12-31',
   ]
   const days = resourceIn('texts', { due: text({ format: 'date', range: true }) }, { summary: true })
   const own = await startService({ registry: [days] })

@@ -6,7 +6,7 @@ import { boolean, integer, now, text, timestamp } from '../../engine/descriptor/
 import type { Resource } from '../../engine/descriptor/registry.js'
 import type { StoredRow } from '../../engine/storage/storage.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { type Send, startService } from '../support/service.js'
+import { issuesOf, type Send, startService } from '../support/service.js'
 
 const bookFields = {
   title: text({ maxLength: 80 }),
@@ -57,8 +57,6 @@ const fresh = async (resource: string, values: object = {}) => {
   const { headers } = await get(`/v1/${path}`)
   return { path, id: created.body.id as number, row: created.body, tag: String(headers['etag']) }
 }
-const issuesOf = (response: { body: { error: { details: { issues: { type: string; loc: string[] }[] } } } }) =>
-  response.body.error.details.issues.map(({ type, loc }) => [type, loc[1]])
 
 const test = suite('updates and deletes')
 
@@ -96,7 +94,7 @@ test('checks come in order: token, row, tag, body', async () => {
   assert.is((await send(`/api/v1/${path}`, wrong)).status, 401)
   assert.is((await change('books/987654', '{', { 'if-match': '"no"' })).status, 404)
   assert.is((await change('books/abc', '{')).status, 404)
-  assert.equal(issuesOf(await change('books/%FF', '{')), [['string_unicode', 'item_id']])
+  assert.equal(issuesOf(await change('books/%FF', '{')), ['string_unicode path item_id'])
   assert.is((await change(path, '{', { 'if-match': '"no"' })).status, 412)
   assert.is((await change(path, '{')).status, 422)
   assert.is((await change(path, '{}', { 'content-type': 'text/plain' })).status, 422)
@@ -107,16 +105,14 @@ test('checks come in order: token, row, tag, body', async () => {
 test('every issue of an update is reported at once', async () => {
   const { path } = await fresh('books')
   const body = { id: 1, created: 'x', title: null, state: 'sld', author_id: 987654, lent: 1, colour: 'red' }
-  const refused = await change(path, body)
-  assert.is(refused.status, 422)
-  assert.equal(
-    issuesOf(refused).map(String).sort(),
-    'bool_type,lent enum,state extra_forbidden,colour extra_forbidden,created extra_forbidden,id missing,title reference,author_id'.split(
-      ' ',
-    ),
-  )
+  // biome-ignore format: one list
+  const issues = [
+    'bool_type body lent', 'enum body state', 'extra_forbidden body colour', 'extra_forbidden body created',
+    'extra_forbidden body id', 'missing body title', 'reference body author_id',
+  ]
+  assert.equal(issuesOf(await change(path, body)).sort(), issues)
   const author = await fresh('authors')
-  assert.equal(issuesOf(await change(author.path, { secret: null })), [['redacted', 'secret']])
+  assert.equal(issuesOf(await change(author.path, { secret: null })), ['redacted body secret'])
 })
 
 test('unique values are compared on the merged row, and not with itself', async () => {
@@ -124,7 +120,7 @@ test('unique values are compared on the merged row, and not with itself', async 
   const one = await fresh('books', { author_id: author.id, slug: 'same' })
   const two = await fresh('books', { slug: 'same' })
   assert.is((await change(one.path, { slug: 'same', title: 'Same slug' })).status, 200)
-  assert.equal(issuesOf(await change(two.path, { author_id: author.id })), [['unique', 'slug']])
+  assert.equal(issuesOf(await change(two.path, { author_id: author.id })), ['unique body slug'])
   assert.is((await change(two.path, { author_id: author.id, slug: 'other' })).status, 200)
 })
 
@@ -234,7 +230,7 @@ test('a retry with the same key has the same outcome, whatever the tag is by now
   const again = await change(path, { title: 'Once' }, headers)
   assert.equal([again.status, again.body, again.headers['idempotency-replayed']], [200, first.body, 'true'])
   assert.is((await get(`/v1/${path}`)).body.title, 'In between')
-  assert.equal(issuesOf(await change(path, { title: 'Twice' }, headers))[0]?.[0], 'idempotency_key_reused')
+  assert.match(issuesOf(await change(path, { title: 'Twice' }, headers))[0] ?? '', /^idempotency_key_reused /)
   const gone = { 'idempotency-key': `delete-${path}` }
   assert.is((await remove(path, gone)).status, 204)
   assert.is((await remove(path, gone)).status, 204)

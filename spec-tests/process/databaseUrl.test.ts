@@ -91,13 +91,10 @@ for (const [url, message] of invalid) {
 test('what is no URL of a known database is printed only if it cannot have a password', () => {
   for (const url of ['mysql://nowhere', 'data/workforce.sqlite', 'C:\\data'.slice(2), 'sqlite:a@b'])
     assert.is(publicDatabaseUrl(url), url)
+  // biome-ignore format: one list
   for (const url of [
-    'mysql://me:secret@host/name',
-    'me:secret@host/name',
-    'host=localhost password=secret',
-    'host/name?password=secret',
-    'POSTGRES://me:secret@host/name?x@y',
-    'sqlite:postgres://me:secret@host/name',
+    'mysql://me:secret@host/name', 'me:secret@host/name', 'host=localhost password=secret',
+    'host/name?password=secret', 'POSTGRES://me:secret@host/name?x@y', 'sqlite:postgres://me:secret@host/name',
   ]) {
     assert.not.match(publicDatabaseUrl(url), /secret/)
   }

@@ -23,15 +23,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Helpers that every folder may import. */
+// biome-ignore format: one list
 const universal = [
-  'batchPerTick',
-  'buildOnce',
-  'commandLine',
-  'databaseUrl',
-  'digestSet',
-  'jsonError',
-  'safeUrl',
-  'stripTypes',
+  'batchPerTick', 'buildOnce', 'commandLine', 'databaseUrl', 'digestSet', 'jsonError', 'safeUrl', 'stripTypes',
   'typescript',
 ].map((name) => `engine/process/${name}.ts`)
 

@@ -66,19 +66,72 @@ test('a start says each change in one line; references are foreign keys, and ind
   assert.ok((await indexes()).includes('others_index'))
 })
 
-test('a former column that is there again is not mistaken for the renamed one', async () => {
-  const url = await freshUrl()
-  const rows = { members: [{ a: 'new', b: 'stale' }] }
-  await prepare(registryOf({ fields: { a: text(), b: text() } }), url, rows)
-  const renamed = registryOf({ fields: { b: text({ renamedFrom: 'a' }) } })
-  assert.match(
-    await refusal(renamed, url),
-    /column "b": the field was renamed from "a", but the table has both columns: "a" has 1 values, and "b" has 1\. .*--apply drop:members\.b,rename:members\.a\./,
-  )
-  const approvals = ['drop:members.b', 'rename:members.a']
-  assert.equal((await apply(renamed, url, ...approvals)).differences, [])
-  assert.equal(await rowsServed(renamed, url), [{ b: 'new' }])
-})
+const rowsOf = (name: string, ...values: RowValues[string][]): RowValues[] => values.map((value) => ({ [name]: value }))
+
+/** What a start refuses, and serves after the approvals. */
+interface Approved {
+  readonly before: Fields
+  readonly members: RowValues[]
+  readonly after: Version
+  readonly refused: RegExp
+  readonly approvals: readonly string[]
+  readonly served: RowValues[]
+}
+const approved: Readonly<Record<string, Approved>> = {
+  'a former column that is there again is not mistaken for the renamed one': {
+    before: { a: text(), b: text() },
+    members: [{ a: 'new', b: 'stale' }],
+    after: { fields: { b: text({ renamedFrom: 'a' }) } },
+    refused:
+      /column "b": the field was renamed from "a", but the table has both columns: "a" has 1 values, and "b" has 1\. .*--apply drop:members\.b,rename:members\.a\./,
+    approvals: ['drop:members.b', 'rename:members.a'],
+    served: [{ b: 'new' }],
+  },
+  'a renamedFrom that names nothing is refused with the nearest right name': {
+    before: { name: text(), kind: text() },
+    members: [{ name: 'Ana', kind: 'x' }],
+    after: { fields: { name: text(), type: text({ renamedFrom: 'knid' }) } },
+    refused:
+      /column "type": the field was renamed from "knid", but the table has neither column\. Did you mean "kind"\? .*--apply add:members\.type/,
+    approvals: ['add:members.type'],
+    served: [{ name: 'Ana', type: null }],
+  },
+  'a renamedFromTable that names nothing is refused with the nearest right name': {
+    before: { name: text() },
+    members: [{ name: 'Ana' }],
+    after: { fields: { name: text() }, table: 'people', renamedFromTable: 'membres' },
+    refused:
+      /table "people": the table was renamed from "membres", but neither table exists\. Did you mean "members"\? .*--apply create:people/,
+    approvals: ['create:people'],
+    served: [],
+  },
+  'a decimal that breaks a rule after it was converted is replaced': {
+    before: { a: text() },
+    members: rowsOf('a', '0.5', '12'),
+    after: { fields: { a: decimal({ digits: 8, places: 2, min: '1' }) } },
+    refused: /--apply retype:members\.a,set:members\.a:0\.50=VALUE/,
+    approvals: ['retype:members.a', 'set:members.a:0.50=1.5'],
+    served: rowsOf('a', '1.50', '12.00'),
+  },
+  'a boolean becomes one of some texts, with a value for each': {
+    before: { tame: boolean() },
+    members: rowsOf('tame', true, false, null),
+    after: { fields: { tame: text({ oneOf: ['calm', 'wild'] }) } },
+    refused:
+      /npm run migrate -- --apply retype:members\.tame,set:members\.tame:true=VALUE,set:members\.tame:false=VALUE$/,
+    approvals: ['retype:members.tame', 'set:members.tame:true=calm', 'set:members.tame:false=wild'],
+    served: rowsOf('tame', 'calm', 'wild', null),
+  },
+}
+for (const [name, { before, members, after, refused, approvals, served }] of Object.entries(approved))
+  test(name, async () => {
+    const url = await freshUrl()
+    await prepare(registryOf({ fields: before }), url, { members })
+    const changed = registryOf(after)
+    assert.match(await refusal(changed, url), refused)
+    await apply(changed, url, ...approvals)
+    assert.equal(await rowsServed(changed, url), served)
+  })
 
 test('a field can reference a resource that is new, if it has no values yet', async () => {
   const url = await freshUrl()
@@ -197,30 +250,6 @@ test('an unused column asks once, not for every later field', async () => {
   assert.match(await refusal(plus('name', 'type', 'last'), url), /no field uses "later"\./)
 })
 
-const misspelt: [name: string, after: Version, message: RegExp, approvals: string][] = [
-  [
-    'renamedFrom',
-    { fields: { name: text(), type: text({ renamedFrom: 'knid' }) } },
-    /column "type": the field was renamed from "knid", but the table has neither column\. Did you mean "kind"\? .*--apply add:members\.type/,
-    'add:members.type',
-  ],
-  [
-    'renamedFromTable',
-    { fields: { name: text(), kind: text() }, table: 'people', renamedFromTable: 'membres' },
-    /table "people": the table was renamed from "membres", but neither table exists\. Did you mean "members"\? .*--apply create:people/,
-    'create:people',
-  ],
-]
-for (const [name, after, message, approval] of misspelt) {
-  test(`a ${name} that names nothing is refused with the nearest right name`, async () => {
-    const url = await freshUrl()
-    const before = registryOf({ fields: { name: text(), kind: text() } })
-    await prepare(before, url, { members: [{ name: 'Ana', kind: 'x' }] })
-    assert.match(await refusal(registryOf(after), url), message)
-    assert.is(await refusal(registryOf(after), url, [approval]), 'not refused')
-  })
-}
-
 const ruled: [name: string, fields: [before: Fields, after: Fields], rows: RowValues[], message: RegExp | undefined][] =
   [
     [
@@ -263,58 +292,26 @@ for (const [name, [before, after], members, message] of ruled) {
   })
 }
 
-test('a decimal that breaks a rule after it was converted is replaced', async () => {
-  const url = await freshUrl()
-  const members = [{ a: '0.5' }, { a: '12' }]
-  await prepare(registryOf({ fields: { a: text() } }), url, { members })
-  const changed = registryOf({ fields: { a: decimal({ digits: 8, places: 2, min: '1' }) } })
-  assert.match(await refusal(changed, url), /--apply retype:members\.a,set:members\.a:0\.50=VALUE/)
-  assert.is(await refusal(changed, url, ['retype:members.a', 'set:members.a:0.50=1.5']), 'not refused')
-  assert.equal(await rowsServed(changed, url), [{ a: '1.50' }, { a: '12.00' }])
-})
-
 test('values that a new oneOf no longer allows are replaced, several at once', async () => {
   const url = await freshUrl()
-  const members = ['bird', 'cat', 'an "old" dog', null, 'bird'].map((kind) => ({ kind }))
+  const members = rowsOf('kind', 'bird', 'cat', 'an "old" dog', null, 'bird')
   await prepare(registryOf({ fields: { kind: text({ filter: true }) } }), url, { members })
   const changed = registryOf({ fields: { kind: text({ oneOf: ['parrot', 'cat', 'dog'], filter: true }) } })
   const { differences } = await planStorage(changed, url, 5_000, { withValues: true })
   const command = `npm run migrate -- --apply 'set:members.kind:bird=VALUE,set:members.kind:an "old" dog=VALUE'`
   assert.ok(differences[0]?.advice.endsWith(command), differences[0]?.advice)
-  assert.match(
-    await refusal(changed, url, ['set:members.kind:bird=fish']),
-    /"fish" was given instead of "bird", but .* one of "parrot"/,
-  )
-  assert.match(
-    await refusal(changed, url, ['set:members.kind:fish=cat']),
-    /nothing to do for set:members\.kind:fish=cat/,
-  )
+  for (const [approval, message] of [
+    ['set:members.kind:bird=fish', /"fish" was given instead of "bird", but .* one of "parrot"/],
+    ['set:members.kind:fish=cat', /nothing to do for set:members\.kind:fish=cat/],
+  ] as const)
+    assert.match(await refusal(changed, url, [approval]), message)
   const { steps } = await apply(changed, url, 'set:members.kind:bird=parrot', 'set:members.kind:an "old" dog=dog')
   assert.equal(
     steps.flatMap(({ changes = [] }) => changes),
     ['kind becomes "parrot" where it is "bird"', 'kind becomes "dog" where it is "an \\"old\\" dog"'],
   )
-  const kinds = ['parrot', 'cat', 'dog', null, 'parrot']
-  assert.equal(
-    await rowsServed(changed, url),
-    kinds.map((kind) => ({ kind })),
-  )
+  assert.equal(await rowsServed(changed, url), rowsOf('kind', 'parrot', 'cat', 'dog', null, 'parrot'))
   assert.equal(await planStorage(changed, url, 5_000, { withValues: true }), { steps: [], differences: [] })
-})
-
-test('a boolean becomes one of some texts, with a value for each', async () => {
-  const url = await freshUrl()
-  await prepare(registryOf({ fields: { tame: boolean() } }), url, {
-    members: [true, false, null].map((tame) => ({ tame })),
-  })
-  const changed = registryOf({ fields: { tame: text({ oneOf: ['calm', 'wild'] }) } })
-  const advice = 'retype:members.tame,set:members.tame:true=VALUE,set:members.tame:false=VALUE'
-  assert.ok((await refusal(changed, url)).endsWith(`npm run migrate -- --apply ${advice}`))
-  await apply(changed, url, 'retype:members.tame', 'set:members.tame:true=calm', 'set:members.tame:false=wild')
-  assert.equal(
-    await rowsServed(changed, url),
-    ['calm', 'wild', null].map((tame) => ({ tame })),
-  )
 })
 
 test('onDelete: a start changes what a delete does, and other changes keep it', async () => {

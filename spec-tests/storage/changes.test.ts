@@ -80,6 +80,24 @@ const converted = (...[before, values, after, served = values]: Conversion): Col
 const convertedOnServer = (...[before, values, after, served = values]: Conversion): Column =>
   server ? converted(before, values, after, served) : { before, values, after, served }
 
+/** Some values do not convert, and are named: the first three, if there are more. */
+const unconverted = (
+  [before, after]: [before: Fields[string], after: Fields[string]],
+  values: Value[],
+  ids: number[],
+  former = '',
+): Column => {
+  const escaped = (value: Value | undefined) => JSON.stringify(String(value)).replaceAll(/[.+{}()[\]\\]/g, '\\$&')
+  // The databases spell powers of ten in different ways.
+  const spelt = (id: number) =>
+    escaped(values[id - 1])
+      .replace(/(\d)e(?=\\)/, '$1\\.?0?e')
+      .replace('e-', 'e-0?')
+  const named = ids.slice(0, 3).map((id) => `${spelt(id)} \\(id ${id}\\)`)
+  const refused = `the field is .*${after?.kind}.*, and ${ids.length} of ${values.length} values do not convert${ids.length > 3 ? ', such as' : ':'} ${named.join(', ')}`
+  return { before, values, after, refused: `${refused}\\. Correct them.* make the field ${former}.* again` }
+}
+
 /** Many columns at once: each is compared and changed by itself. */
 const changes: readonly (readonly [name: string, columns: Readonly<Record<string, Column>>, change?: Change])[] = [
   [
@@ -319,46 +337,21 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
   [
     'values that do not convert are named',
     {
-      size: {
-        before: text(),
-        values: ['7', '007', '25e2'],
-        after: integer({ unique: true }),
-        refused:
-          '2 of 3 values do not convert: "007" \\(id 2\\), "25e2" \\(id 3\\)\\. Correct them.* make the field text\\(\\) again',
-      },
-      spelt: {
-        before: text(),
-        values: ['7', '1.5', '1e3', '1.50', '5', '9007199254740993', '1e-400', '-0'],
-        after: number(),
-        refused:
-          '5 of 8 values do not convert, such as "1e3" \\(id 3\\), "1\\.50" \\(id 4\\), "9007199254740993" \\(id 6\\)',
-      },
+      size: unconverted([text(), integer({ unique: true })], ['7', '007', '25e2'], [2, 3], 'text\\(\\)'),
+      spelt: unconverted([text(), number()], ['7', '1.5', '1e3', '1.50', '5', '9007199254740993', '-0'], [3, 4, 6, 7]),
+      tiny: unconverted([text(), number()], ['1e-400'], [1]),
       price: {
-        before: number(),
-        values: [7, 1.505, 1e-7, 1e300],
-        after: decimal({ digits: 8, places: 2 }),
-        refused: '3 of 4 values do not convert: "1\\.505" \\(id 2\\), "1e-0?7" \\(id 3\\), "1\\.?0?e\\+300" \\(id 4\\)',
+        ...unconverted([number(), decimal({ digits: 8, places: 2 })], [7, 1.505, 1e-7, 1e300], [2, 3, 4]),
         wrong: ['retype', /column "price": .* 3 of 4 values do not convert/],
       },
-      sum: {
-        before: number(),
-        values: [0.3, 0.30000000000000004],
-        after: decimal({ digits: 8, places: 2 }),
-        refused: '1 of 2 values do not convert: "0\\.30000000000000004" \\(id 2\\)',
-      },
-      count: {
-        before: integer(),
-        values: [99, 100],
-        after: decimal({ digits: 4, places: 2 }),
-        refused: '1 of 2 values do not convert: "100" \\(id 2\\)',
-      },
-      weight: {
-        before: decimal({ digits: 18, places: 2 }),
-        values: ['1.50', '9007199254740993.01', '0.10'],
-        after: number(),
-        refused:
-          '1 of 3 values do not convert: "9007199254740993\\.01" \\(id 2\\)\\. .* make the field decimal\\(\\{ .*places: 2 \\}\\) again',
-      },
+      sum: unconverted([number(), decimal({ digits: 8, places: 2 })], [0.3, 0.30000000000000004], [2]),
+      count: unconverted([integer(), decimal({ digits: 4, places: 2 })], [99, 100], [2]),
+      weight: unconverted(
+        [decimal({ digits: 18, places: 2 }), number()],
+        ['1.50', '9007199254740993.01', '0.10'],
+        [2],
+        'decimal\\(\\{ .*places: 2 \\}\\)',
+      ),
       coarser: {
         before: decimal({ digits: 8, places: 2 }),
         values: ['1.50', '1.25', '-0.01'],
@@ -366,24 +359,13 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
         refused:
           'the field is decimal\\(\\{ digits: 8, places: 1 \\}\\), but the column has the values of decimal\\(\\{ .*places: 2 \\}\\), and 2 of 3 values do not convert: "1\\.25" \\(id 2\\), "-0\\.01" \\(id 3\\)',
       },
-      tag: {
-        before: text(),
-        values: ['0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d', '0190d8a16f2e7c3a9b1d2f4e6a8c0b1d', ''],
-        after: uuid(),
-        refused: '2 of 3 values do not convert: "0190d8a16f2e7c3a9b1d2f4e6a8c0b1d" \\(id 2\\), "" \\(id 3\\)',
-      },
-      data: {
-        before: text(),
-        values: ['{}', '{"a":1,"a":2}', 'plain', 'null'],
-        after: json(),
-        refused: '3 of 4 values do not convert: "\\{.*\\}" \\(id 2\\), "plain" \\(id 3\\), "null" \\(id 4\\)',
-      },
-      half: {
-        before: number(),
-        values: [7, 1.5],
-        after: integer(),
-        refused: '1 of 2 values do not convert: "1\\.5" \\(id 2\\)',
-      },
+      tag: unconverted(
+        [text(), uuid()],
+        ['0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d', '0190d8a16f2e7c3a9b1d2f4e6a8c0b1d', ''],
+        [2, 3],
+      ),
+      data: unconverted([text(), json()], ['{}', '{"a":1,"a":2}', 'plain', 'null'], [2, 3, 4]),
+      half: unconverted([number(), integer()], [7, 1.5], [2]),
       due: {
         before: text(),
         values: ['2024-02-29', 'tomorrow', '2026-02-30', '', '2026-03-01T00:00:00Z'],
@@ -399,18 +381,8 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
         refused: ', and some of its values, which must be unique, would become equal\\. Correct them',
         wrong: ['retype', /column "at": .* would become equal/],
       },
-      done: {
-        before: text(),
-        values: ['true', 'yes', '1'],
-        after: boolean(),
-        refused: '2 of 3 values do not convert: "yes" \\(id 2\\), "1" \\(id 3\\)',
-      },
-      flag: {
-        before: integer(),
-        values: [1, 2],
-        after: boolean(),
-        refused: 'the field is of kind boolean, .* 1 of 2 values do not convert: "2" \\(id 2\\)',
-      },
+      done: unconverted([text(), boolean()], ['true', 'yes', '1'], [2, 3]),
+      flag: unconverted([integer(), boolean()], [1, 2], [2]),
       day: {
         before: timestamp(),
         values: ['2026-03-01T09:30:00.000Z'],

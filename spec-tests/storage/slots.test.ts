@@ -67,13 +67,9 @@ test('beside slow reads, quick reads and writes run at once', async () => {
 })
 
 test('callers take turns: one with many reads delays itself', async () => {
+  // biome-ignore format: one list
   const { order, leave } = await enterAll(createSlots(1, minute), [
-    'quick 1 one',
-    'quick 2 one',
-    'quick 3 one',
-    'quick 4 two',
-    'quick 5 three',
-    'quick 6 two',
+    'quick 1 one', 'quick 2 one', 'quick 3 one', 'quick 4 two', 'quick 5 three', 'quick 6 two',
   ])
   for (const text of ['quick 1 one', 'quick 2 one', 'quick 4 two', 'quick 5 three', 'quick 3 one']) await leave(text)
   assert.equal(order, ['quick 1 one', 'quick 2 one', 'quick 4 two', 'quick 5 three', 'quick 3 one', 'quick 6 two'])

@@ -25,7 +25,7 @@ for (const workers of ['1', '2']) {
     const clients = Array.from({ length: 20 }, async () => {
       while (!refused) {
         // It fails if the connection was refused or closed.
-        const response = await running.create('leave', { leave_type: 'Annual' }).catch(() => undefined)
+        const response = await running.create('leave', { leave_type: 'Counted' }).catch(() => undefined)
         if (response === undefined) refused = true
         else {
           assert.is(response.status, 201)
@@ -40,9 +40,7 @@ for (const workers of ['1', '2']) {
     assert.ok(acknowledged > 20)
     assert.not.ok(existsSync(join(folder, `${name}-wal`)), 'the WAL was not checkpointed')
     const database = new Database(join(folder, name), { readonly: true })
-    const stored = database
-      .prepare("select count(*) from leave_requests where leave_type = 'Annual' and id > 240")
-      .pluck()
+    const stored = database.prepare("select count(*) from leave_requests where leave_type = 'Counted'").pluck()
     assert.ok(Number(stored.get()) >= acknowledged)
     database.close()
   })

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { type ComparedRequest, comparedCallers, comparedRegistry, comparedRequests } from './comparedRequests.js'
-import { clientOf, startService, type TestResponse } from './service.js'
+import { clientOf, nextPage, startService, type TestResponse } from './service.js'
 
 /** What differs between any two services: the time, ids that nobody can guess, and what is derived from them. */
 const normalized = (text: string): string => {
@@ -33,8 +33,7 @@ const exchangeWith = (address: string) => {
     let response: TestResponse = await send(filled(path), { method, headers, ...(body && { body: filled(body) }) })
     if (as) ids.set(as, String(response.body?.id))
     const answers = [response]
-    const next = () => /<([^>]*)>; rel="next"/.exec(String(response.headers['link']))?.[1]
-    for (let link = next(); isFollowed && link; link = next()) {
+    for (let link = nextPage(response); isFollowed && link; link = nextPage(response)) {
       response = await send(link, { method, headers })
       answers.push(response)
     }

@@ -139,29 +139,10 @@ const words = [
   'Müller & Sons', 'STRASSE', 'Straße 7', 'ΣΊΣΥΦΟΣ', 'σίσυφος', 'Ёлка', 'ёлка', '日本語のテキスト', 'İstanbul', 'naïve café', '100% sure', 'a_b\\c',
   "it's \"quoted\"", 'Zebra', 'zebra', 'plain task', 'Plain TASK', '', 'x y', '  spaced  ', 'K', '👩‍🚀 mission', 'ﬁle', 'tab\tand\nline',
 ]
+// biome-ignore format: one list
 const searches = [
-  'müller',
-  'STRASSE',
-  'ße',
-  'ς',
-  'ΣΊΣ',
-  'Ё',
-  '日本',
-  'istanbul',
-  'CAFÉ',
-  '100%',
-  '_b\\',
-  "it's",
-  '"quoted"',
-  'zebra',
-  'task',
-  'k',
-  '👩',
-  'new',
-  'q',
-  'plain task note',
-  '\u0000',
-  '',
+  'müller', 'STRASSE', 'ße', 'ς', 'ΣΊΣ', 'Ё', '日本', 'istanbul', 'CAFÉ', '100%', '_b\\', "it's", '"quoted"', 'zebra',
+  'task', 'k', '👩', 'new', 'q', 'plain task note', '\u0000', '',
 ]
 
 const pick = <T>(values: readonly T[], n: number): T => values[n % values.length] as T
@@ -227,6 +208,10 @@ const remove = (path: string, headers?: Record<string, string>) => sent('DELETE'
 const ndjson = (path: string, rows: readonly RowValues[], headers: Record<string, string> = {}) =>
   post(path, rows.map((row) => JSON.stringify(row)).join('\n'), { 'content-type': 'application/x-ndjson', ...headers })
 const csv = (path: string, body: string) => post(path, body, { 'content-type': 'text/csv' })
+const batch = (operations: readonly object[], headers?: Record<string, string>) =>
+  post('batch', { operations }, headers)
+/** A request, and its repetition. */
+const twice = (request: ComparedRequest) => [request, request]
 const encoded = encodeURIComponent
 
 const filling: ComparedRequest[] = [
@@ -273,32 +258,13 @@ const bounds: Readonly<Record<(typeof kinds)[number], readonly [string, string]>
 const taskLists: string[] = [
   ...['', 'limit=7', 'limit=3&offset=2', 'offset=58', 'offset=600', 'limit=1&offset=99999999999999999999', 'limit=200'],
   ...searches.map((q) => `q=${encoded(q)}&limit=20`),
+  // biome-ignore format: one list
   ...[
-    'state=open',
-    'state.in=open&state.in=done',
-    'team_id=1',
-    'team_id=999',
-    'team_id.null=true',
-    'team_id.null=false&state=new',
-  ],
-  ...[
-    'owner_id.in=1&owner_id.in=3',
-    'place=a%2Fb',
-    'place.in=NL&place.in=none',
-    'place.null=true',
-    'group_id.null=true',
-    'done=true',
-    'done=false',
-    'done.null=true',
-  ],
-  ...[
-    'effort=4',
-    'effort.in=4&effort.in=-6&effort.in=99999999999999999999',
-    'price=7',
-    'price.in=7.00&price.in=0.1',
-    'share=0.5',
-    'due=2024-02-29',
-    'at.null=true',
+    'state=open', 'state.in=open&state.in=done', 'team_id=1', 'team_id=999', 'team_id.null=true',
+    'team_id.null=false&state=new', 'owner_id.in=1&owner_id.in=3', 'place=a%2Fb', 'place.in=NL&place.in=none',
+    'place.null=true', 'group_id.null=true', 'done=true', 'done=false', 'done.null=true', 'effort=4',
+    'effort.in=4&effort.in=-6&effort.in=99999999999999999999', 'price=7', 'price.in=7.00&price.in=0.1', 'share=0.5',
+    'due=2024-02-29', 'at.null=true',
   ],
   ...kinds.flatMap((name) => [
     `${name}.gte=${bounds[name][0]}`,
@@ -311,67 +277,33 @@ const taskLists: string[] = [
     `sort=${name}&limit=15`,
     `sort=-${name}&limit=15&offset=5`,
   ]),
+  // biome-ignore format: one list
   ...[
-    'sort=title&state=open',
-    'sort=-price&q=task',
-    'sort=due&team_id=2&effort.gte=0',
-    'sort=-at&owner_id.in=1&owner_id.in=2&offset=3&limit=4',
-    'sort=done&done.null=false',
-  ],
-  ...[
-    'expand=team_id',
+    'sort=title&state=open', 'sort=-price&q=task', 'sort=due&team_id=2&effort.gte=0',
+    'sort=-at&owner_id.in=1&owner_id.in=2&offset=3&limit=4', 'sort=done&done.null=false', 'expand=team_id',
     'expand=owner_id&expand=place&limit=10',
     'expand=team_id&expand=owner_id&expand=place&expand=group_id&sort=-effort&state=open',
   ],
   ...['q=task&expand=place', 'limit=0', 'sort=nothing', 'effort.gte=x', 'expand=nothing'],
 ]
+// biome-ignore format: one list
 const followed = [
-  'limit=11',
-  'limit=13&sort=-price',
-  'limit=9&sort=due&state=new',
-  'limit=4&q=task&sort=title',
-  'limit=17&sort=at',
+  'limit=11', 'limit=13&sort=-price', 'limit=9&sort=due&state=new', 'limit=4&q=task&sort=title', 'limit=17&sort=at',
   'limit=8&expand=team_id&sort=-done',
 ]
-const summaries: string[] = [
-  ...[
-    '',
-    'by=state',
-    'by=team_id&sum=effort&avg=effort&min=effort&max=effort',
-    'by=place&sum=price&avg=price&min=price&max=price',
-  ],
-  ...[
-    'by=due.year&sum=price',
-    'by=due.month&by=state&limit=5',
-    'by=at.day&min=at&max=at',
-    'by=done&min=due&max=due',
-    'by=price',
-    'by=effort&limit=3',
-  ],
-  ...[
-    'by=state&q=task',
-    'by=state&team_id=1&sum=price',
-    'by=owner_id&effort.gte=0&avg=price',
-    'sum=effort&sum=price&avg=effort',
-    'by=nothing',
-    'state=none&sum=effort',
-  ],
+// biome-ignore format: one list
+const summaries = [
+  '', 'by=state', 'by=team_id&sum=effort&avg=effort&min=effort&max=effort',
+  'by=place&sum=price&avg=price&min=price&max=price', 'by=due.year&sum=price', 'by=due.month&by=state&limit=5',
+  'by=at.day&min=at&max=at', 'by=done&min=due&max=due', 'by=price', 'by=effort&limit=3', 'by=state&q=task',
+  'by=state&team_id=1&sum=price', 'by=owner_id&effort.gte=0&avg=price', 'sum=effort&sum=price&avg=effort',
+  'by=nothing', 'state=none&sum=effort',
 ]
+// biome-ignore format: one list
 const guardLists = [
-  '',
-  'limit=3&offset=2',
-  'q=guard',
-  'q=zebra',
-  'team=red',
-  'owner=1',
-  'amount.gte=5&sort=-amount',
-  'sort=title&limit=5',
-  'sort=-owner',
-  'expand=desk_id',
-  'expand=desk_id&expand=task_team&team=blue',
-  'desk_id=2',
-  'pay=3.50',
-  'sort=pay',
+  '', 'limit=3&offset=2', 'q=guard', 'q=zebra', 'team=red', 'owner=1', 'amount.gte=5&sort=-amount',
+  'sort=title&limit=5', 'sort=-owner', 'expand=desk_id', 'expand=desk_id&expand=task_team&team=blue', 'desk_id=2',
+  'pay=3.50', 'sort=pay',
 ]
 const accepts = { csv: { accept: 'text/csv' }, ndjson: { accept: 'application/x-ndjson' } }
 
@@ -384,55 +316,25 @@ const reads = (): ComparedRequest[] => [
     get(`tasks?${query}`, { ...service, ...accepts.ndjson }),
   ]),
   get('tasks?expand=owner_id&sort=effort', { ...service, ...accepts.ndjson }),
+  // biome-ignore format: one list
   ...[
-    'tasks/1',
-    'tasks/60',
-    'tasks/999',
-    'tasks/abc',
-    'tasks/7?expand=team_id&expand=owner_id&expand=place',
-    'labels/%C3%A4',
-    'places/a%2Fb',
-    'memos/{memo}',
-  ].map((path) => get(path)),
-  ...[
-    'teams/1?expand=tasks.team_id',
+    'tasks/1', 'tasks/60', 'tasks/999', 'tasks/abc', 'tasks/7?expand=team_id&expand=owner_id&expand=place',
+    'labels/%C3%A4', 'places/a%2Fb', 'memos/{memo}', 'teams/1?expand=tasks.team_id',
     'teams/2?expand=tasks.team_id&expand=people.team_id&expand=seats.team_id',
-    'people/5?expand=team_id&expand=tasks.owner_id&expand=memos.person_id',
-  ].map((path) => get(path)),
-  ...[
-    'places/NL?expand=tasks.place',
-    'groups/{crew}?expand=memos.group_id',
-    'desks/2?expand=guards.desk_id',
-    'memos/{memo}?expand=group_id&expand=person_id',
-  ].map((path) => get(path)),
-  ...[
-    'labels',
-    'labels?sort=title',
-    'labels?sort=-title&limit=3',
-    'labels?q=label&weight.gte=6',
-    'labels?sort=-id',
-    'labels?title=Label%20STRASSE',
-    'memos?sort=words',
-    'memos?sort=-words&expand=person_id',
-    'memos?person_id=5&sort=words',
-    'memos?group_id={band}',
+    'people/5?expand=team_id&expand=tasks.owner_id&expand=memos.person_id', 'places/NL?expand=tasks.place',
+    'groups/{crew}?expand=memos.group_id', 'desks/2?expand=guards.desk_id',
+    'memos/{memo}?expand=group_id&expand=person_id', 'labels', 'labels?sort=title', 'labels?sort=-title&limit=3',
+    'labels?q=label&weight.gte=6', 'labels?sort=-id', 'labels?title=Label%20STRASSE', 'memos?sort=words',
+    'memos?sort=-words&expand=person_id', 'memos?person_id=5&sort=words', 'memos?group_id={band}',
     'memos?q=%CF%83%CE%AF',
   ].map((path) => get(path)),
   get('labels?limit=2', service, { isFollowed: true }),
+  // biome-ignore format: one list
   ...[
-    'people',
-    'people?sort=-born&limit=5',
-    'people?q=stra&sort=name',
-    'people?expand=team_id&expand=boss_id',
-    'people?code=c2',
-    'people?code.in=c1&code.in=c9',
-    'people?fee.gte=20&sort=-fee',
-    'people/summary?by=team_id&sum=fee&max=born',
-    'teams?sort=-name',
-    'teams?size.gte=1',
-    'places?sort=title',
-    'groups?sort=title',
-    'events?at.gte=2026-02-01T00:00:00Z&sort=-at',
+    'people', 'people?sort=-born&limit=5', 'people?q=stra&sort=name', 'people?expand=team_id&expand=boss_id',
+    'people?code=c2', 'people?code.in=c1&code.in=c9', 'people?fee.gte=20&sort=-fee',
+    'people/summary?by=team_id&sum=fee&max=born', 'teams?sort=-name', 'teams?size.gte=1', 'places?sort=title',
+    'groups?sort=title', 'events?at.gte=2026-02-01T00:00:00Z&sort=-at',
   ].map((path) => get(path)),
   get('people?limit=5&sort=name', service, { isFollowed: true }),
   ...['chief', 'one', 'two', 'none'].flatMap((name) => [
@@ -448,30 +350,17 @@ const reads = (): ComparedRequest[] => [
     get('desks/2?expand=guards.desk_id', as(name)),
     get('desks/summary?by=owner', as(name)),
   ]),
+  // biome-ignore format: one list
   ...[
-    '/explore',
-    '/explore/tasks?columns=title,team_id,owner_id,effort,price,due,at,done',
+    '/explore', '/explore/tasks?columns=title,team_id,owner_id,effort,price,due,at,done',
     '/explore/tasks?sort=-price&state=open&columns=title,team_id,owner_id,effort,price,due,at,done',
-    '/explore/tasks?q=task&columns=title,team_id,owner_id,effort,price,due,at,done',
-    '/explore/tasks/filters',
-    '/explore/tasks/filters?state=open&q=zebra',
-    '/explore/tasks/7',
-    '/explore/tasks/7/edit',
-    '/explore/teams/1',
-    '/explore/teams/1/delete',
-    '/explore/people/5/delete',
-    '/explore/tasks/new',
+    '/explore/tasks?q=task&columns=title,team_id,owner_id,effort,price,due,at,done', '/explore/tasks/filters',
+    '/explore/tasks/filters?state=open&q=zebra', '/explore/tasks/7', '/explore/tasks/7/edit', '/explore/teams/1',
+    '/explore/teams/1/delete', '/explore/people/5/delete', '/explore/tasks/new',
     '/explore/tasks?group=state&sum=price&columns=title,team_id,owner_id,effort,price,due,at,done',
-    '/explore/people?sort=name',
-    '/explore/labels',
-    '/explore/memos?sort=words',
-    '/explore/find?q=zebra',
-    '/explore/find?q=task',
-    '/explore/tasks/choices?q=zeb',
-    '/explore/teams/choices?q=re',
-    '/explore/tasks/import',
-    '/explore/tasks/download.csv?state=open',
-    '/explore/tasks/edit-many?id=1&id=2',
+    '/explore/people?sort=name', '/explore/labels', '/explore/memos?sort=words', '/explore/find?q=zebra',
+    '/explore/find?q=task', '/explore/tasks/choices?q=zeb', '/explore/teams/choices?q=re', '/explore/tasks/import',
+    '/explore/tasks/download.csv?state=open', '/explore/tasks/edit-many?id=1&id=2',
     '/explore/tasks/delete-many?id=1&id=2',
   ].map((path) => get(path)),
 ]
@@ -505,11 +394,9 @@ const writes: ComparedRequest[] = [
   post('labels', { id: 'a', title: 'Taken' }),
   post('labels', { id: 'new/one', title: 'Chosen' }),
   post('places', { id: 'p9', code: 'p0' }),
-  post('tasks', { title: 'Once' }, { 'idempotency-key': 'k1' }),
-  post('tasks', { title: 'Once' }, { 'idempotency-key': 'k1' }),
+  ...twice(post('tasks', { title: 'Once' }, { 'idempotency-key': 'k1' })),
   post('tasks', { title: 'Twice' }, { 'idempotency-key': 'k1' }),
-  post('teams', { name: 'Keyed' }, { 'idempotency-key': 'k2' }),
-  post('teams', { name: 'Keyed' }, { 'idempotency-key': 'k2' }),
+  ...twice(post('teams', { name: 'Keyed' }, { 'idempotency-key': 'k2' })),
   // Updates.
   patch('tasks/1', { title: 'Changed', effort: 11 }),
   patch('tasks/1', { title: 'Changed' }),
@@ -518,8 +405,7 @@ const writes: ComparedRequest[] = [
   patch('tasks/999', { title: 'x' }),
   patch('tasks/4', { secret: 'other' }),
   patch('tasks/5', { title: 'Stale' }, { 'if-match': '"nothing"' }),
-  patch('tasks/6', { effort: 1 }, { 'idempotency-key': 'k3' }),
-  patch('tasks/6', { effort: 1 }, { 'idempotency-key': 'k3' }),
+  ...twice(patch('tasks/6', { effort: 1 }, { 'idempotency-key': 'k3' })),
   patch('people/1', { code: 'c2' }),
   patch('people/1', { code: 'c1b', boss_id: 2 }),
   patch('people/3', { boss_id: 1, team_id: 2 }),
@@ -574,60 +460,39 @@ const writes: ComparedRequest[] = [
     { id: 5, title: 'Dry' },
     { id: 6, title: 'Dry too' },
   ]),
-  ndjson('labels/import', [{ id: 'keyed', title: 'Keyed' }], { 'idempotency-key': 'k4' }),
-  ndjson('labels/import', [{ id: 'keyed', title: 'Keyed' }], { 'idempotency-key': 'k4' }),
+  ...twice(ndjson('labels/import', [{ id: 'keyed', title: 'Keyed' }], { 'idempotency-key': 'k4' })),
   // Batches.
-  post('batch', {
-    operations: [
-      { method: 'POST', path: '/v1/teams', body: { name: 'Batch' }, as: 't' },
-      { method: 'POST', path: '/v1/tasks', body: { title: 'In a batch', team_id: { $ref: 't.id' } }, as: 'k' },
-      { method: 'PATCH', path: '/v1/tasks/2', body: { effort: 77 } },
-      { method: 'PATCH', path: '/v1/teams/3', body: { size: 9 } },
-      { method: 'DELETE', path: '/v1/labels/9' },
-      { method: 'POST', path: '/v1/people', body: { code: 'batch', name: 'B', team_id: { $ref: 't.id' } } },
-    ],
-  }),
-  post('batch', {
-    operations: [
-      { method: 'PATCH', path: '/v1/tasks/3', body: { effort: 1 } },
-      { method: 'PATCH', path: '/v1/teams/2', body: { name: 'Red' } },
-    ],
-  }),
-  post('batch', {
-    operations: [
-      { method: 'PATCH', path: '/v1/tasks/3', body: { effort: 1 } },
-      { method: 'DELETE', path: '/v1/tasks/99999' },
-    ],
-  }),
-  post(
-    'batch',
-    {
-      operations: Array.from({ length: 20 }, (_, n) => ({
+  batch([
+    { method: 'POST', path: '/v1/teams', body: { name: 'Batch' }, as: 't' },
+    { method: 'POST', path: '/v1/tasks', body: { title: 'In a batch', team_id: { $ref: 't.id' } }, as: 'k' },
+    { method: 'PATCH', path: '/v1/tasks/2', body: { effort: 77 } },
+    { method: 'PATCH', path: '/v1/teams/3', body: { size: 9 } },
+    { method: 'DELETE', path: '/v1/labels/9' },
+    { method: 'POST', path: '/v1/people', body: { code: 'batch', name: 'B', team_id: { $ref: 't.id' } } },
+  ]),
+  batch([
+    { method: 'PATCH', path: '/v1/tasks/3', body: { effort: 1 } },
+    { method: 'PATCH', path: '/v1/teams/2', body: { name: 'Red' } },
+  ]),
+  batch([
+    { method: 'PATCH', path: '/v1/tasks/3', body: { effort: 1 } },
+    { method: 'DELETE', path: '/v1/tasks/99999' },
+  ]),
+  ...twice(
+    batch(
+      Array.from({ length: 20 }, (_, n) => ({
         method: 'PATCH',
         path: `/v1/tasks/${n + 30}`,
         body: { effort: 100 + n },
       })),
-    },
-    { 'idempotency-key': 'k5' },
+      { 'idempotency-key': 'k5' },
+    ),
   ),
-  post(
-    'batch',
-    {
-      operations: Array.from({ length: 20 }, (_, n) => ({
-        method: 'PATCH',
-        path: `/v1/tasks/${n + 30}`,
-        body: { effort: 100 + n },
-      })),
-    },
-    { 'idempotency-key': 'k5' },
-  ),
-  post('batch', {
-    operations: [
-      { method: 'DELETE', path: '/v1/tasks/20' },
-      { method: 'DELETE', path: '/v1/teams/4' },
-      { method: 'DELETE', path: '/v1/places/spare' },
-    ],
-  }),
+  batch([
+    { method: 'DELETE', path: '/v1/tasks/20' },
+    { method: 'DELETE', path: '/v1/teams/4' },
+    { method: 'DELETE', path: '/v1/places/spare' },
+  ]),
   // Writes of callers with row rules.
   ...['chief', 'one', 'two', 'none'].flatMap((name) => [
     patch('guards/1', { amount: 50 }, as(name)),
@@ -646,19 +511,16 @@ const writes: ComparedRequest[] = [
     remove('guards/5', as(name)),
   ]),
   // Deletes: of a distributed row, of rows that distributed rows reference, and of those that something prevents.
-  remove('tasks/10'),
-  remove('tasks/10'),
+  ...twice(remove('tasks/10')),
   remove('tasks/11', { 'if-match': '"nothing"' }),
   remove('labels/%E6%97%A5'),
   remove('people/4'),
-  remove('people/6'),
-  remove('people/6'),
+  ...twice(remove('people/6')),
   remove('places/a%2Fb'),
   remove('memos/{memo}'),
   remove('people/4'),
   remove('desks/3'),
-  remove('teams/3', { 'idempotency-key': 'k6' }),
-  remove('teams/3', { 'idempotency-key': 'k6' }),
+  ...twice(remove('teams/3', { 'idempotency-key': 'k6' })),
   remove('teams/1'),
 ]
 
@@ -667,22 +529,10 @@ export const comparedRequests: readonly ComparedRequest[] = [
   ...filling,
   ...reads(),
   ...writes,
+  // biome-ignore format: one list
   ...[
-    'tasks?limit=200',
-    'teams',
-    'people',
-    'places',
-    'labels',
-    'memos?sort=words',
-    'guards?limit=200',
-    'desks',
-    'seats',
-    'events',
-  ].map((path) => get(path)),
-  ...[
-    'tasks?sort=-effort',
-    'tasks/summary?by=state&sum=price',
-    'tasks?q=many&limit=5',
+    'tasks?limit=200', 'teams', 'people', 'places', 'labels', 'memos?sort=words', 'guards?limit=200', 'desks', 'seats',
+    'events', 'tasks?sort=-effort', 'tasks/summary?by=state&sum=price', 'tasks?q=many&limit=5',
     'tasks?expand=team_id&limit=200',
   ].map((path) => get(path)),
   get('tasks?sort=title', { ...service, ...accepts.csv }),

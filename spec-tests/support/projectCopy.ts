@@ -35,14 +35,9 @@ const withoutNpm = (command: string): string =>
  */
 export const projectCopy = ({ hasTests = false, isDeployed = false } = {}): ProjectCopy => {
   const { path, remove } = temporaryFolder('project')
+  // biome-ignore format: one list
   const names = [
-    'server.ts',
-    'product.ts',
-    'package.json',
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'biome.json',
-    '.gitignore',
+    'server.ts', 'product.ts', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'biome.json', '.gitignore',
   ]
   const sources = ['engine', 'cli', 'support', 'scripts', ...(hasTests ? ['spec-tests', 'stress', 'bench'] : [])]
   // What is true of the example alone does not compile without its resources.

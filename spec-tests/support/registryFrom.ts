@@ -1,5 +1,5 @@
 /** A registry from descriptors that a test declares. */
-import type { Descriptor } from '../../engine/descriptor/define.js'
+import type { Descriptor, Rule } from '../../engine/descriptor/define.js'
 import { type Registry, type Resource, type RowValues, resourceFrom } from '../../engine/descriptor/registry.js'
 import type { FileError } from '../../engine/descriptor/registryError.js'
 import { verify } from '../../engine/descriptor/verify.js'
@@ -28,3 +28,10 @@ export const resourceIn = (
     { name: table, area: 'Test', table, required: [], create: true, fields, ...more },
     demo,
   )
+
+/** The rule that a field is not less than another one. */
+export const ordered = (low: string, high: string): Rule => ({
+  fields: [low, high],
+  holds: (row) => Number(row[low]) <= Number(row[high]),
+  message: `${high} must not be less than ${low}`,
+})

@@ -39,6 +39,39 @@ export interface Send {
   readonly body?: string | Buffer
 }
 
+/** The issues of a 422, each as a text: its type, its place, and its line if it has one. */
+export const issuesOf = ({ status, body, text }: TestResponse): string[] => {
+  if (status !== 422) throw new Error(`The status is ${status}, not 422: ${text}`)
+  const { issues, total = issues.length } = body.error.details
+  if (total < issues.length) throw new Error(`There are ${issues.length} issues, but the total is ${total}.`)
+  return issues.map(({ type, loc, line }: { type: string; loc: (string | number)[]; line?: number }) => {
+    if (loc.some((part) => typeof part === 'string' && /^\d+$/.test(part)))
+      throw new Error(`An index is a text: ${text}`)
+    return [type, ...loc, ...(line === undefined ? [] : ['line', line])].join(' ')
+  })
+}
+
+/** The address of the page that follows one. */
+export const nextPage = ({ headers }: TestResponse): string | undefined =>
+  /<([^>]*)>; rel="next"/.exec(String(headers['link'] ?? ''))?.[1]
+
+/** Every row of a list, page by page. */
+export const followPages = async (
+  { send }: TestClient,
+  url: string,
+  { headers = {}, onPage }: { headers?: Record<string, string>; onPage?: (page: TestResponse) => unknown } = {},
+): Promise<RowValues[]> => {
+  const rows: RowValues[] = []
+  for (let next: string | undefined = url; next !== undefined; ) {
+    const page: TestResponse = await send(next, { headers })
+    if (page.status !== 200) throw new Error(`${next}: the status is ${page.status}, not 200: ${page.text}`)
+    await onPage?.(page)
+    rows.push(...page.body.data)
+    next = nextPage(page)
+  }
+  return rows
+}
+
 const agent = new Agent({ keepAlive: true })
 const decoders: Record<string, (bytes: Buffer) => Buffer> = { br: brotliDecompressSync, gzip: gunzipSync }
 
