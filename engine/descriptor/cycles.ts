@@ -1,5 +1,5 @@
 /** Finds resources that require references to each other, so that a client could never create the first row. */
-import type { OnDelete, Options } from './fields.js'
+import type { OnDelete, Options } from './options.js'
 import type { ParsedResource } from './verify.js'
 
 /** A required reference: the field of one resource, and the path of the other. */

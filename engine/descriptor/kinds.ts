@@ -31,6 +31,9 @@ export interface Column {
   readonly read?: (stored: never) => string | number | bigint | boolean
 }
 
+/** A value of a field that is not null. */
+export type GivenValue = string | number | boolean | JsonText | readonly unknown[] | Readonly<Record<string, unknown>>
+
 export type ParameterValue = string | bigint | number | boolean
 
 /** The options of a field that its values depend on, whatever its rules. */

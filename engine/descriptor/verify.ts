@@ -1,9 +1,10 @@
 /** Verifies all descriptors before the service starts. */
 
-import { checkDescriptor, type Target } from './checks.js'
+import { checkDescriptor } from './checks.js'
 import { checkCycles } from './cycles.js'
 import type { Descriptor } from './define.js'
 import { checkNames, isPath, isReservedPath } from './names.js'
+import type { Target } from './options.js'
 import { parseDescriptor } from './parse.js'
 import { type FileError, type Report, reportIn } from './registryError.js'
 import { duplicatesIn, type SourceFile, textAt } from './sourceFile.js'

@@ -1,6 +1,6 @@
 /** What a delete does to other rows: those that reference its row, or a row that is deleted with it, at any level. */
 import type { Knex } from 'knex'
-import type { OnDelete } from '../descriptor/fields.js'
+import type { OnDelete } from '../descriptor/options.js'
 import {
   currentStamps,
   idField,

@@ -1,6 +1,6 @@
 /** A change of one row: as data, as statements, and as the steps that make it, the same for every kind of write and every database. */
 import { createHash } from 'node:crypto'
-import type { OnDelete } from '../descriptor/fields.js'
+import type { OnDelete } from '../descriptor/options.js'
 import { idField, type Registry, type Resource, type RowId, type RowValues } from '../descriptor/registry.js'
 import { buildOnce } from '../process/buildOnce.js'
 import { compile, parameter, type Statement, sqlTag, toBuffer } from './bindings.js'
