@@ -39,6 +39,8 @@ interface Words {
   readonly owner?: string
   /** Precedes the name of a property: `product.` */
   readonly prefix?: string
+  /** Whether a missing property is reported as undefined, also beside one that may be its misspelling. */
+  readonly reportsUndefined?: true
   /** What to write instead of some unknown properties. */
   readonly advice?: Readonly<Record<string, string>>
 }
@@ -48,7 +50,7 @@ export const parseProperties = (
   given: Properties,
   shapes: Shapes,
   report: Report,
-  { noun = 'property', owner, prefix = '', advice = {} }: Words = {},
+  { noun = 'property', owner, prefix = '', reportsUndefined, advice = {} }: Words = {},
 ): Record<string, unknown> => {
   const known = Object.keys(shapes)
   const valid: Record<string, unknown> = {}
@@ -69,8 +71,10 @@ export const parseProperties = (
   }
   // A misspelt property is reported once, not as missing too.
   const misspelt = Object.keys(given).map((name) => (known.includes(name) ? undefined : nearest(name, known)))
-  for (const [name, { missing }] of Object.entries(shapes))
-    if (missing !== undefined && given[name] === undefined && !misspelt.includes(name))
-      report(`${prefix}${name} is missing; ${missing}`)
+  for (const [name, { expected, missing }] of Object.entries(shapes)) {
+    if (missing === undefined || given[name] !== undefined) continue
+    if (reportsUndefined) report(`${prefix}${name} is undefined, but it must be ${expected}`)
+    else if (!misspelt.includes(name)) report(`${prefix}${name} is missing; ${missing}`)
+  }
   return valid
 }
