@@ -8,16 +8,7 @@ import { importProjectFile, namedPosition } from './projectFile.js'
 import type { Registry } from './registry.js'
 import { type FileError, RegistryError, type Report } from './registryError.js'
 import { isSourceFile } from './resourceFiles.js'
-import {
-  aFunction,
-  filledText,
-  mandatory,
-  type Properties,
-  parseProperties,
-  type Shapes,
-  sentence,
-  shape,
-} from './shapes.js'
+import { aFunction, filledText, isObject, mandatory, parseProperties, type Shapes, sentence, shape } from './shapes.js'
 
 /** An operation with its name, which is that of its file. */
 export interface NamedOperation extends OwnOperation {
@@ -49,26 +40,19 @@ const properties: Shapes = {
   handle: mandatory(shape('a function', aFunction())),
 }
 
-/** Returns the operation that a file exports, or reports what is wrong with it. */
-const parseOperation = (exported: unknown, report: Report): OwnOperation | undefined => {
-  if (typeof exported !== 'object' || exported === null) {
+/** Reports what is wrong with what a file exports. */
+const checkOperation = (exported: unknown, report: Report): void => {
+  if (!isObject(exported)) {
     report('the default export is not an operation; write "export default defineOperation({ … })"')
-    return undefined
+    return
   }
-  let isValid = true
-  const reject: Report = (message) => {
-    isValid = false
-    report(message)
-  }
-  const words = { reportsUndefined: true } as const
-  const given: Partial<OwnOperation> = parseProperties(exported as Properties, properties, reject, words)
-  const { method, path, access, body } = given
-  if (path && new Set(namesIn(path)).size < namesIn(path).length)
-    reject(`path is "${path}", but it must be a path in which every parameter has its own name`)
+  const valid: Partial<OwnOperation> = parseProperties(exported, properties, report, { reportsUndefined: true })
+  const { method, path = '', access, body } = valid
+  if (new Set(namesIn(path)).size < namesIn(path).length)
+    report(`path is "${path}", but it must be a path in which every parameter has its own name`)
   if ([access].flat().includes('public') && method !== 'GET')
-    reject('access is public, but only a GET can be; name a role, or write signed-in')
-  if (body && (method === 'GET' || method === 'DELETE')) reject(`a ${method} has no body; use query, or another method`)
-  return isValid ? (exported as OwnOperation) : undefined
+    report('access is public, but only a GET can be; name a role, or write signed-in')
+  if (body && (method === 'GET' || method === 'DELETE')) report(`a ${method} has no body; use query, or another method`)
 }
 
 const serviceIds = 'getIndex getHealth batch probe documents docs root none'.split(' ')
@@ -116,8 +100,10 @@ export const loadOperations = async (project: string, registry: Registry): Promi
     const module = await importProjectFile(project, `operations/${file}`, errors)
     if (!module) continue
     const { default: exported } = module
-    const operation = parseOperation(exported, report)
-    if (!operation) continue
+    const known = errors.length
+    checkOperation(exported, report)
+    if (errors.length > known) continue
+    const operation = exported as OwnOperation
     const { method, path } = operation
     const alike = found.filter((one) => shapeOf(one) === shapeOf(operation))
     const other = alike.find((one) => one.method === method)
