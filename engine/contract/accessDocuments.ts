@@ -1,12 +1,19 @@
 /** What the documents say about who may use an operation: its security, the responses 401 and 403, and a sentence. */
-import type { ResponseConfig } from '@asteasolutions/zod-to-openapi'
-import { type AccessName, type AccessRule, describeRules, isGuarded, isPublic, rulesOf } from '../descriptor/access.js'
-import type { Registry } from '../descriptor/registry.js'
+import type { ResponseConfig, RouteConfig } from '@asteasolutions/zod-to-openapi'
+import { describeRules, isGuarded, isPublic } from '../descriptor/access.js'
+import { type AccessName, type AccessRule, rulesOf } from '../descriptor/define.js'
+import type { operationNames } from '../descriptor/names.js'
+import type { Registry, Resource } from '../descriptor/registry.js'
 import * as errors from './errors.js'
-import type { Operation, ResourceOperation } from './operations.js'
+
+interface ResourceRoute {
+  readonly kind: keyof ReturnType<typeof operationNames>
+  readonly resource: Resource
+  readonly route: RouteConfig
+}
 
 /** The right that each kind of operation needs. */
-const needed: Readonly<Record<ResourceOperation['kind'], AccessName>> = {
+const needed: Readonly<Record<ResourceRoute['kind'], AccessName>> = {
   list: 'read',
   summary: 'read',
   get: 'read',
@@ -28,7 +35,11 @@ export const hasAccess = (registry: Registry): boolean => registry.some((one) =>
 type Describe = (description: string, error: errors.HttpError) => ResponseConfig
 
 /** The operation with what its resource says about access; without any such rule in the registry, as it is. */
-export const withAccess = <O extends Operation>(operation: O, registry: Registry, describe: Describe): O => {
+export const withAccess = <O extends Pick<ResourceRoute, 'route'> | ResourceRoute>(
+  operation: O,
+  registry: Registry,
+  describe: Describe,
+): O => {
   if (!('resource' in operation) || !hasAccess(registry)) return operation
   const { kind, resource, route } = operation
   const { access } = resource

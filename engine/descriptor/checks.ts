@@ -1,6 +1,5 @@
 /** The rules for a descriptor beyond its syntax: names, lists of fields, rules, access, and what contradicts the options of fields. */
-import { accessNames, isClaim, rulesOf } from './access.js'
-import type { Descriptor, Rule } from './define.js'
+import { accessNames, type Descriptor, isClaim, type Rule, rulesOf } from './define.js'
 import type { FieldSpec } from './fields.js'
 import { type GivenValue, kindOf } from './kinds.js'
 import { commonParameters } from './listParameters.js'
