@@ -178,10 +178,8 @@ export type Tone = (typeof tones)[number]
 export const fieldOptions = {
   /** A one-sentence description for the API documents. */
   about: option({ shape: sentence }),
-
   /** The name for people, in the explorer; by default derived from the name of the field. */
   label: option({ shape: shape('a name for people, such as "Department"', filledText) }),
-
   /** An example value for the API documents; by default the value in the first demo row. */
   example: option({
     shape: value,
@@ -190,7 +188,6 @@ export const fieldOptions = {
       checkConstant('example', field, report)
     },
   }),
-
   /** The value if the body omits the field, or sends null for a required one. */
   default: option({
     shape: (spec) => shape(kindOf(spec.kind).expected, z.union([functionOfValue, schemaOf(spec)])),
@@ -200,7 +197,6 @@ export const fieldOptions = {
       checkPreset('default', field, report)
     },
   }),
-
   /** Clients cannot set the field: `true` leaves it null, a function returns its value when a row is created. */
   managed: option({
     shape: shape('true or a function such as now', z.union([z.literal(true), functionOfValue])),
@@ -211,7 +207,6 @@ export const fieldOptions = {
       checkPreset('managed', field, report)
     },
   }),
-
   /** Returns the value that a managed field gets at every real change of its row. */
   onUpdate: option({
     shape: shape('a function such as now', functionOfValue),
@@ -219,7 +214,6 @@ export const fieldOptions = {
       if (!options.managed) report('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
     },
   }),
-
   /** Clients always see null; the column is never selected, searched or filtered. */
   redacted: option({
     shape: flag,
@@ -227,7 +221,6 @@ export const fieldOptions = {
       if (isRequired) report('a redacted field is always null for clients, so it cannot be required', 'redacted')
     },
   }),
-
   /** The roles that see the field; it is null for everybody else, and never searched. */
   readBy: option({
     shape: shape("a list of roles, such as ['hr']", roles),
@@ -237,7 +230,6 @@ export const fieldOptions = {
       if (readBy.includes('public')) report('readBy names roles; for everybody, remove it', 'readBy')
     },
   }),
-
   /** The column of an existing table, if it has another name than the field. */
   column: option({
     shape: foreignName,
@@ -245,7 +237,6 @@ export const fieldOptions = {
       if (!isExisting) report('column needs existing: true; otherwise the column has the name of the field', 'column')
     },
   }),
-
   /** The former name of the field, whose column `npm run migrate` renames. */
   renamedFrom: option({
     shape: shape('the former name of the field, such as "kind"', z.string().refine(isName)),
@@ -259,7 +250,6 @@ export const fieldOptions = {
         reportFormer('like that of another field; only one can have its values')
     },
   }),
-
   /** The most digits, before and after the point; at most 18. */
   digits: option({
     shape: {
@@ -268,7 +258,6 @@ export const fieldOptions = {
     },
     kinds: ['decimal'],
   }),
-
   /** How many digits follow the point. */
   places: option({
     shape: ({ digits = maxDecimalDigits }) => ({
@@ -277,10 +266,8 @@ export const fieldOptions = {
     }),
     kinds: ['decimal'],
   }),
-
   /** Lists accept this field as a filter: `status=a`, `status.in=a&status.in=b` and `status.null=true`. */
   filter: option({ shape: flag, kinds: allBut('json'), revealsValues: true }),
-
   /** Lists accept bounds of this field: `days.gte=2`, `.gt`, `.lte` and `.lt`. A text needs a format. */
   range: option({
     shape: flag,
@@ -291,10 +278,8 @@ export const fieldOptions = {
         report("range of a text needs a format, such as format: 'date'", 'range')
     },
   }),
-
   /** Lists can be ordered by this field: `sort=days` and `sort=-days`. */
   sort: option({ shape: flag, kinds: allBut('uuid', 'json'), revealsValues: true }),
-
   /** No two rows have the same value: in the whole table (`true`), or among rows with equal values in the named fields. */
   unique: option({
     shape: shape('true or a list of field names', z.union([z.literal(true), names])),
@@ -311,7 +296,6 @@ export const fieldOptions = {
         report('a field with readBy cannot be unique together with others: errors would reveal its values', 'unique')
     },
   }),
-
   /** The path of the resource that the value references by `id`. */
   references: option({
     // Undefined is probably a name that was not imported.
@@ -326,7 +310,6 @@ export const fieldOptions = {
       report(`the ids of "${references}" are ${ids}; write ${idKind}({ references: '${references}' })`, 'references')
     },
   }),
-
   /** What a delete of the referenced row does: refuse it (`restrict`, the default), set the field to null, or delete this row too. */
   onDelete: option({
     shape: shape("'restrict', 'set null' or 'cascade'", z.enum(['restrict', 'set null', 'cascade'])),
@@ -341,10 +324,8 @@ export const fieldOptions = {
         report('the field is required, so a delete cannot set it to null; use restrict or cascade', 'onDelete')
     },
   }),
-
   /** The documented format; any string is accepted. Implied if the default or the managed value is `today` or `now`. */
   format: option({ shape: shape('"date" or "timestamp"', z.enum(['date', 'timestamp'])), kinds: ['text'] }),
-
   /** The colours of values in the explorer: `{ Approved: 'good' }`. */
   tones: option({
     shape: shape(
@@ -363,7 +344,6 @@ export const fieldOptions = {
       }
     },
   }),
-
   /** The only values that are allowed. */
   oneOf: option({
     shape: (spec) =>
@@ -385,7 +365,6 @@ export const fieldOptions = {
       }
     },
   }),
-
   /** What an update may change each value of `oneOf` to: `{ Pending: ['Approved', 'Rejected'] }`. A value that is not named stays. */
   next: option({
     shape: (spec) =>
@@ -413,7 +392,6 @@ export const fieldOptions = {
       }
     },
   }),
-
   /** The least value. */
   min: option({
     shape: value,
@@ -431,7 +409,6 @@ export const fieldOptions = {
         report(`min is ${formatValue(min)}, but max is ${formatValue(max)}; no value is allowed`, 'min')
     },
   }),
-
   /** The greatest value. */
   max: option({
     shape: value,
@@ -442,7 +419,6 @@ export const fieldOptions = {
       keywords: boundKeywords('maximum'),
     },
   }),
-
   /** The least number of characters, counted as code points. */
   minLength: option({
     shape: length,
@@ -457,7 +433,6 @@ export const fieldOptions = {
         report(`minLength is ${minLength}, but maxLength is ${maxLength}; no value is allowed`, 'minLength')
     },
   }),
-
   /** The greatest number of characters, counted as code points. */
   maxLength: option({
     shape: length,
@@ -468,7 +443,6 @@ export const fieldOptions = {
         text.length <= max || (text.length <= 2 * max && countCodePoints(text) <= max),
     },
   }),
-
   /** Values that are not allowed, because they mean something else in a URL; of an `id`, not an option of fields. */
   reserved: option({
     shape: shape('a list of texts', names),
@@ -480,7 +454,6 @@ export const fieldOptions = {
       keywords: () => ({}),
     },
   }),
-
   /** A regular expression that the whole value must match; needs a `maxLength` of at most 1,000. */
   pattern: option({
     shape: shape(
