@@ -1,7 +1,8 @@
 /** Checks the descriptors and demo rows without starting the service: `npm run check`. */
 
 import { hasAccess } from '../engine/contract/accessDocuments.js'
-import { accessNames, describeRules, rulesOf } from '../engine/descriptor/access.js'
+import { describeRules } from '../engine/descriptor/access.js'
+import { accessNames, rulesOf } from '../engine/descriptor/define.js'
 import { inspectProject } from '../engine/descriptor/load.js'
 import { loadOperations } from '../engine/descriptor/operationFiles.js'
 import { type Registry, updatableFields } from '../engine/descriptor/registry.js'

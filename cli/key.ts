@@ -1,8 +1,8 @@
 /** Adds an API key to the file in API_KEYS_FILE: `npm run key -- NAME --role hr`. */
 import { randomBytes } from 'node:crypto'
 import { chmodSync, chownSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { parseJson } from '../engine/descriptor/checks.js'
 import { isDate } from '../engine/descriptor/clock.js'
+import { parseJson } from '../engine/descriptor/jsonText.js'
 import { type ApiKey, digestOf, parseKeys } from '../engine/http/keys.js'
 import { CommandError, defineCommand, optionalText, texts, UsageError } from '../support/options.js'
 

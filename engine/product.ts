@@ -2,10 +2,20 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Middleware } from 'koa'
+import { z } from 'zod'
 import type { Product } from './contract/service.js'
-import { didYouMean } from './descriptor/nearest.js'
 import { importProjectFile, namedPosition } from './descriptor/projectFile.js'
-import { type FileError, formatValue, RegistryError } from './descriptor/registryError.js'
+import { type FileError, RegistryError, type Report } from './descriptor/registryError.js'
+import {
+  aFunction,
+  isObject,
+  mandatory,
+  type Properties,
+  parseProperties,
+  type Shape,
+  shape,
+  trueOrFalse,
+} from './descriptor/shapes.js'
 
 export interface ProductFile {
   readonly product: Product
@@ -30,43 +40,26 @@ const defaultProduct = (folder: string): Product => {
   return { name, about: description || `The API of ${name}.`, version }
 }
 
-const members: Readonly<Record<keyof Product, 'string' | 'object' | 'boolean'>> = {
-  name: 'string',
-  about: 'string',
-  version: 'string',
-  license: 'string',
-  contact: 'object',
-  batch: 'boolean',
-  database: 'string',
-}
-const required: readonly string[] = ['name', 'about', 'version']
+const aText = shape('a text', z.string().min(1))
 
-/** What is wrong with the exports of a file. */
-const errorsIn = ({ product, middleware = [] }: Readonly<Record<string, unknown>>): string[] => {
-  if (typeof product !== 'object' || product === null)
-    return ['does not export a product; write "export const product: Product = { … }"']
-  const wrong = (name: string, value: unknown, expected: string) =>
-    `${name} is ${formatValue(value)}, but it must be ${expected}`
-  const names = Object.keys(members)
-  const given = product as Readonly<Record<string, unknown>>
-  const isInvalid = ([name, type]: [string, string]) =>
-    given[name] === undefined
-      ? required.includes(name)
-      : typeof given[name] !== type || given[name] === null || given[name] === ''
-  const nouns = { string: 'a text', object: 'an object, such as { name: "API support" }', boolean: 'true or false' }
-  const isMiddleware = Array.isArray(middleware) && middleware.every((one) => typeof one === 'function')
-  return [
-    ...Object.keys(given)
-      .filter((name) => !names.includes(name))
-      .map(
-        (name) =>
-          `unknown property "${name}" of product${didYouMean(name, names) || `; it must be one of ${names.join(', ')}`}`,
-      ),
-    ...Object.entries(members)
-      .filter(isInvalid)
-      .map(([name, type]) => wrong(`product.${name}`, given[name], nouns[type])),
-    ...(isMiddleware ? [] : [wrong('middleware', middleware, 'an array of Koa middleware')]),
-  ]
+const properties: Readonly<Record<keyof Product, Shape>> = {
+  name: mandatory(aText),
+  about: mandatory(aText),
+  version: mandatory(aText),
+  license: aText,
+  contact: shape('an object, such as { name: "API support" }', z.looseObject({})),
+  batch: trueOrFalse,
+  database: aText,
+}
+
+/** Reports what is wrong with the exports of a file. */
+const checkExports = ({ product, middleware }: Properties, report: Report): void => {
+  if (!isObject(product)) {
+    report('does not export a product; write "export const product: Product = { … }"')
+    return
+  }
+  parseProperties(product, properties, report, { owner: 'product', prefix: 'product.', reportsUndefined: true })
+  parseProperties({ middleware }, { middleware: shape('an array of Koa middleware', z.array(aFunction())) }, report)
 }
 
 /** Reads the product of the project in a folder; throws with all errors. */
@@ -76,7 +69,7 @@ export const loadProduct = async (folder: string): Promise<ProductFile> => {
   const module = await importProjectFile(folder, file, errors)
   const report = (message: string) =>
     errors.push({ file, message, position: namedPosition(join(folder, file), message) })
-  for (const message of module ? errorsIn(module) : []) report(message)
+  if (module) checkExports(module, report)
   if (!module || errors.length > 0) throw new RegistryError(errors)
   return { middleware: [], ...module } as unknown as ProductFile
 }

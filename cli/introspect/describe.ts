@@ -2,6 +2,7 @@
 
 import { isDate, now, parseTimestamp, today } from '../../engine/descriptor/clock.js'
 import { canonicalOf, type IdKind, isValueOf, type Kind, type KindSpec, kindOf } from '../../engine/descriptor/kinds.js'
+import { takesOption } from '../../engine/descriptor/options.js'
 import { idField, type Registry } from '../../engine/descriptor/registry.js'
 import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/migration/catalogue.js'
 import type { NewField, NewResource } from '../new/plan.js'
@@ -79,7 +80,7 @@ const parseBounds = (sql: string, column: string, spec: KindSpec): Pick<NewField
     const given = text.replace(/^'(.*)'$/, '$1')
     const step = operator === '>' ? 1 : operator === '<' ? -1 : 0
     const value = kindOf(kind).input === 'number' ? Number(given) + step : given
-    const isStated = given !== '' && kindOf(kind).options.includes('min') && isValueOf(spec, value)
+    const isStated = given !== '' && takesOption(kind, 'min') && isValueOf(spec, value)
     if (name !== column || !isStated || (step !== 0 && kind !== 'integer')) return undefined
     bounds[operator.startsWith('>') ? 'min' : 'max'] = value as number | string
   }
@@ -99,8 +100,7 @@ const inferRules = ({ name, type, values }: CatalogueColumn, spec: KindSpec, con
   const listed = checks.find((sql) => allowedValues(sql)?.column === name)
   const allowed = values ?? allowedValues(listed ?? '')?.oneOf
   const fits =
-    kindOf(kind).options.includes('oneOf') &&
-    allowed?.every((value) => typeof value === (kind === 'text' ? 'string' : 'number'))
+    takesOption(kind, 'oneOf') && allowed?.every((value) => typeof value === (kind === 'text' ? 'string' : 'number'))
   const bounded = checks.find((sql) => parseBounds(sql, name, spec))
   const bounds = parseBounds(bounded ?? '', name, spec)
   const maxLength = kind === 'text' ? parseMaxLength(type) : undefined
@@ -155,7 +155,7 @@ const inferPreset = (
   return { managed: true }
 }
 
-const canBeUnique = (kind: Kind): boolean => kindOf(kind).options.includes('unique')
+const canBeUnique = (kind: Kind): boolean => takesOption(kind, 'unique')
 
 /** Why clients cannot create rows of a table, all of them. */
 const whyNoCreate = (table: CatalogueTable, key: CatalogueColumn, fields: readonly NewField[]): string[] => {

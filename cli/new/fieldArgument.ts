@@ -1,9 +1,11 @@
 /** Parses a field of the command line: `title:text!`, `author_id:authors`, `status:text,filter=Planned`. */
-import { parseJson } from '../../engine/descriptor/checks.js'
+
 import { now, today } from '../../engine/descriptor/clock.js'
+import { parseJson } from '../../engine/descriptor/jsonText.js'
 import { type Kind, type KindSpec, kindNames, kindOf, kinds } from '../../engine/descriptor/kinds.js'
 import { isName } from '../../engine/descriptor/names.js'
 import { didYouMean } from '../../engine/descriptor/nearest.js'
+import { type OptionName, takesOption } from '../../engine/descriptor/options.js'
 import { foreignKinds } from '../../engine/descriptor/projectFile.js'
 import type { GivenValue, Registry } from '../../engine/descriptor/registry.js'
 import { findViolation } from '../../engine/descriptor/valueRules.js'
@@ -77,8 +79,7 @@ const checkOptions = (options: readonly string[], kind: NewField['kind']): void 
       throw new UsageError(`unknown option "${option}"${hint}`)
     }
     // A text needs a format to have ranges.
-    const isAllowed =
-      option === 'redacted' || (kindOf(kind).options.includes(option) && !(option === 'range' && kind === 'text'))
+    const isAllowed = takesOption(kind, option as OptionName) && !(option === 'range' && kind === 'text')
     if (!isAllowed) throw new UsageError(`a ${kind} cannot have the option ${option}`)
   }
 }

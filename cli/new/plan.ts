@@ -1,10 +1,11 @@
 /** The data of a new resource, from which its files are written. */
-import type { Options } from '../../engine/descriptor/fields.js'
-import type { IdKind, Kind } from '../../engine/descriptor/kinds.js'
+
+import type { IdKind, Kind, KindOptions } from '../../engine/descriptor/kinds.js'
+import type { Options } from '../../engine/descriptor/options.js'
 import type { GivenValue } from '../../engine/descriptor/registry.js'
 
 /** A field with its options. */
-export interface NewField extends Readonly<Options<GivenValue>> {
+export interface NewField extends Readonly<Omit<Options<GivenValue>, keyof KindOptions>>, KindOptions {
   readonly name: string
   readonly kind: Kind
   readonly isRequired: boolean

@@ -1,5 +1,6 @@
 /** What the documents say about who may use an operation: its security, the responses 401 and 403, and a sentence. */
-import { type AccessName, type AccessRule, describeRules, isGuarded, isPublic, rulesOf } from '../descriptor/access.js'
+import { describeRules, isGuarded, isPublic } from '../descriptor/access.js'
+import { type AccessName, type AccessRule, rulesOf } from '../descriptor/define.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import * as errors from './errors.js'
 import { errorResponse } from './responses.js'

@@ -45,8 +45,6 @@ const openApiDocument = (product: Product, operations: readonly Operation[]) => 
   return document
 }
 
-export type OpenApiDocument = ReturnType<typeof openApiDocument>
-
 /** Both documents, as bytes; Swagger 2.0 names the host that it is served from. */
 export const createDocuments = (product: Product, operations: readonly Operation[]) => {
   const openapi = openApiDocument(product, operations)

@@ -5,23 +5,22 @@ import type { NamedOperation } from '../descriptor/operationFiles.js'
 import { callerResponses } from './accessDocuments.js'
 import * as errors from './errors.js'
 import { requestHeaders } from './headers.js'
-import type { OwnOperation } from './operations.js'
 import { commonResponses, errorResponse } from './responses.js'
 
-export const ownOperation = (own: NamedOperation): OwnOperation => {
+export const ownOperation = (own: NamedOperation) => {
   const { name, method, path, about, area = 'Operations', access, query, body, response } = own
   const isPublic = access.includes('public')
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, one = '']) => [one, z.string()])
   const words = access.length > 0 ? access.join(', ') : 'API_TOKEN'
   const invalid = errors.parametersInvalid([{ type: 'missing', loc: ['query', 'name'], msg: 'Field required' }])
   return {
-    kind: 'own',
+    kind: 'own' as const,
     own,
     route: {
       operationId: operationIdOf(name),
       method: method.toLowerCase() as 'get',
       path,
-      tags: [area],
+      tags: [area] as [string],
       summary: about.replace(/\.$/, ''),
       description: isPublic ? about : `${about.replace(/\.?$/, '.')} Allowed for: ${words}.`,
       security: isPublic ? [] : [{ caller: [] }],

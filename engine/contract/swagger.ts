@@ -1,8 +1,9 @@
 /** Converts the OpenAPI 3.1 document to Swagger 2.0, for older tools. */
-import type { OpenApiDocument } from './documents.js'
+import type { OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi'
 import { basePath } from './service.js'
 
 type Json = Record<string, unknown>
+type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>
 
 const asObject = (value: unknown): Json => value as Json
 const mapValues = (object: unknown, change: (value: Json) => unknown): Json =>

@@ -1,7 +1,7 @@
 /** What can be done with a resource, a row each: the routes, the handlers, the documents, the index and the rights follow from it. */
 import type { RouteConfig } from '@asteasolutions/zod-to-openapi'
 import { z } from 'zod'
-import type { AccessName } from '../descriptor/access.js'
+import type { AccessName } from '../descriptor/define.js'
 import { expandableFields } from '../descriptor/expansion.js'
 import { listParameters, rowParameters, summaryParameters } from '../descriptor/listParameters.js'
 import type { operationNames } from '../descriptor/names.js'

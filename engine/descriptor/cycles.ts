@@ -1,9 +1,17 @@
 /** Finds resources that require references to each other, so that a client could never create the first row. */
-import type { OnDelete, Options } from './fields.js'
-import type { ParsedResource } from './verify.js'
+import type { Descriptor } from './define.js'
+import type { OnDelete, Options } from './options.js'
+import type { Report } from './registryError.js'
+
+/** A resource, its path, and where its errors are reported. */
+export interface ReportedResource {
+  readonly path: string
+  readonly descriptor: Descriptor
+  readonly report: Report
+}
 
 /** A required reference: the field of one resource, and the path of the other. */
-interface Step extends ParsedResource {
+interface Step extends ReportedResource {
   readonly field: string
   readonly target: string
   readonly onDelete: OnDelete | undefined
@@ -32,7 +40,7 @@ const reportCycles = (steps: readonly Step[], message: (names: string, length: n
 }
 
 /** Reports required references that make a circle: no first row can be created, or a delete removes all rows. */
-export const checkCycles = (all: readonly ParsedResource[]): void => {
+export const checkCycles = (all: readonly ReportedResource[]): void => {
   const steps = all.flatMap((resource) =>
     Object.entries(resource.descriptor.fields).flatMap(([field, spec]): Step[] => {
       const { references: target, onDelete } = spec.options as Options<unknown>

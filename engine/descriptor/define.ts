@@ -1,7 +1,36 @@
 /** The descriptor that a resource file exports, and the row and create-body types inferred from it. */
-import type { Access } from './access.js'
 import type { FieldSpec, OptionsOf, ValueOf } from './fields.js'
 import type { IdKind, Kind } from './kinds.js'
+
+/** Not by identity: a project may have two copies of this module. */
+const brand = Symbol.for('resource-registry-engine.claim')
+
+/** Stands for what the key or token of a caller says about it. */
+export interface Claim {
+  readonly name: string
+}
+
+/** The value of a claim, for row rules: `{ employee_id: claim('employee_id') }`. */
+export const claim = (name: string): Claim => ({ [brand]: true, name }) as Claim
+
+export const isClaim = (value: unknown): value is Claim => typeof value === 'object' && value !== null && brand in value
+
+/** A role, `'public'`, `'signed-in'`, or the rows whose fields have the values of these claims. */
+export type AccessRule<F extends string = string> = string | { readonly [Name in F]?: Claim }
+
+/** Who may use each operation; one that is not named is for the write token alone. */
+export interface Access<F extends string = string> {
+  readonly read: AccessRule<F> | readonly AccessRule<F>[]
+  readonly create?: AccessRule<F> | readonly AccessRule<F>[]
+  readonly update?: AccessRule<F> | readonly AccessRule<F>[]
+  readonly delete?: AccessRule<F> | readonly AccessRule<F>[]
+}
+
+export const accessNames = ['read', 'create', 'update', 'delete'] as const
+export type AccessName = (typeof accessNames)[number]
+
+export const rulesOf = (rules: Access[AccessName]): readonly AccessRule[] =>
+  rules === undefined ? [] : Array.isArray(rules) ? rules : [rules as AccessRule]
 
 export type Fields = Readonly<Record<string, FieldSpec<Kind, OptionsOf[Kind]>>>
 

@@ -1,80 +1,13 @@
-/** The functions with which a descriptor declares its fields, and the options that they take. */
+/** The functions with which a descriptor declares its fields. */
 import type { z } from 'zod'
-import { type Kind, type KindOptions, kinds } from './kinds.js'
-import type { RuleOptions } from './valueRules.js'
-
-/** The options of a field with values of type V. */
-export interface Options<V> extends RuleOptions<V>, KindOptions {
-  /** A one-sentence description for the API documents. */
-  about?: string
-  /** The name for people, in the explorer; by default derived from the name of the field. */
-  label?: string
-  /** The colours of values in the explorer: `{ Approved: 'good' }`. */
-  tones?: Readonly<Record<string, Tone>>
-  /** An example value for the API documents; by default the value in the first demo row. */
-  example?: V
-  /** The value if the body omits the field, or sends null for a required one. */
-  default?: V | (() => V)
-  /** Clients cannot set the field: `true` leaves it null, a function returns its value when a row is created. */
-  managed?: true | (() => V)
-  /** Returns the value that a managed field gets at every real change of its row. */
-  onUpdate?: () => V
-  /** Clients always see null; the column is never selected, searched or filtered. */
-  redacted?: true
-  /** The roles that see the field; it is null for everybody else, and never searched. */
-  readBy?: readonly string[]
-  /** Lists accept this field as a filter: `status=a`, `status.in=a&status.in=b` and `status.null=true`. */
-  filter?: true
-  /** Lists accept bounds of this field: `days.gte=2`, `.gt`, `.lte` and `.lt`. A text needs a format. */
-  range?: true
-  /** Lists can be ordered by this field: `sort=days` and `sort=-days`. */
-  sort?: true
-  /** No two rows have the same value: in the whole table (`true`), or among rows with equal values in the named fields. */
-  unique?: true | readonly string[]
-  /** The documented format; any string is accepted. Implied if the default or the managed value is `today` or `now`. */
-  format?: TextFormat
-  /** The column of an existing table, if it has another name than the field. */
-  column?: string
-  /** The former name of the field, whose column `npm run migrate` renames. */
-  renamedFrom?: string
-  /** What an update may change each value of `oneOf` to: `{ Pending: ['Approved', 'Rejected'] }`. A value that is not named stays. */
-  next?: Readonly<Record<string, readonly V[]>>
-  /** The path of the resource that the value references by `id`. */
-  references?: string
-  /** What a delete of the referenced row does: refuse it (`restrict`, the default), set the field to null, or delete this row too. */
-  onDelete?: OnDelete
-}
-
-export type OptionName = keyof Options<never>
-
-export const onDeletes = ['restrict', 'set null', 'cascade'] as const
-export type OnDelete = (typeof onDeletes)[number]
-
-export type TextFormat = 'date' | 'timestamp'
-
-export const tones = ['good', 'bad', 'warning', 'info', 'muted'] as const
-export type Tone = (typeof tones)[number]
-
-const commonOptions = [
-  'about',
-  'label',
-  'example',
-  'default',
-  'managed',
-  'onUpdate',
-  'redacted',
-  'readBy',
-  'column',
-  'renamedFrom',
-] as const
-
-export const optionNames = (kind: Kind): readonly OptionName[] => [...commonOptions, ...kinds[kind].options]
+import type { Kind, kinds } from './kinds.js'
+import type { OptionOf, Options } from './options.js'
 
 /** The type of a field's values, in JavaScript and in JSON. */
 export type ValueOf<K extends Kind> = z.infer<ReturnType<(typeof kinds)[K]['row']>>
 
 export type OptionsOf = {
-  [K in Kind]: Pick<Options<ValueOf<K>>, (typeof commonOptions)[number] | (typeof kinds)[K]['options'][number]>
+  [K in Kind]: Pick<Options<ValueOf<K>>, OptionOf<K>>
 }
 
 export interface FieldSpec<K extends Kind = Kind, O = OptionsOf[K]> {

@@ -1,6 +1,13 @@
 /** The imports of a resource file. */
-export { claim } from './access.js'
 export { now, today } from './clock.js'
-export { type CreateBody, defineResource, type ExpandedRow, type Row, type Rule, type UpdateBody } from './define.js'
+export {
+  type CreateBody,
+  claim,
+  defineResource,
+  type ExpandedRow,
+  type Row,
+  type Rule,
+  type UpdateBody,
+} from './define.js'
 export { boolean, date, decimal, integer, json, number, text, timestamp, uuid } from './fields.js'
 export { ApiError, defineOperation, z } from './operation.js'

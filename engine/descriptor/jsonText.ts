@@ -124,3 +124,12 @@ export const memberTexts = (source: string): Map<string, string> => {
   }
   return members
 }
+
+/** The value that a text stands for: what is not JSON is itself. */
+export const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,5 +1,5 @@
 /**
- * What each kind of field is: its values, schemas, options, columns, query parameter, samples and form control. Nothing else in
+ * What each kind of field is: its values, schemas, columns, query parameter, samples and form control. Nothing else in
  * the engine asks which kind a field is.
  */
 import { z } from 'zod'
@@ -31,6 +31,9 @@ export interface Column {
   readonly read?: (stored: never) => string | number | bigint | boolean
 }
 
+/** A value of a field that is not null. */
+export type GivenValue = string | number | boolean | JsonText | readonly unknown[] | Readonly<Record<string, unknown>>
+
 export type ParameterValue = string | bigint | number | boolean
 
 /** The options of a field that its values depend on, whatever its rules. */
@@ -50,8 +53,6 @@ export interface KindEntry {
   readonly canonical?: (value: never, options: KindOptions) => string | JsonText
   /** What values are compared by, if not by that form. */
   readonly comparable?: (value: never, options: KindOptions) => string | bigint
-  /** The options that a field may have, besides those of every kind. */
-  readonly options: readonly string[]
   readonly parse: (text: string, options: KindOptions) => ParameterValue | Violation
   readonly sqlite: Column | ((options: KindOptions) => Column)
   readonly postgres: Column | ((options: KindOptions) => Column)
@@ -132,21 +133,6 @@ export const kinds = {
     wrongType: 'string_type',
     row: () => z.string(),
     body: storableText,
-    options: [
-      'filter',
-      'range',
-      'sort',
-      'unique',
-      'references',
-      'onDelete',
-      'format',
-      'tones',
-      'oneOf',
-      'next',
-      'minLength',
-      'maxLength',
-      'pattern',
-    ],
     parse: (text) => text,
     isText: true,
     sqlite: { type: 'text', isValue: (column) => `typeof(${column}) = 'text'` },
@@ -166,7 +152,6 @@ export const kinds = {
     row: () => z.int(),
     // z.int() has these bounds anyway; named here, they appear in the documents.
     body: () => z.int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
-    options: ['filter', 'range', 'sort', 'unique', 'references', 'onDelete', 'tones', 'oneOf', 'next', 'min', 'max'],
     parse: (text) => {
       const value = parseInteger(text)
       return typeof value === 'string' ? new Violation(value, text) : value
@@ -182,7 +167,6 @@ export const kinds = {
     wrongType: 'float_type',
     row: () => z.number(),
     body: () => z.number(),
-    options: ['filter', 'range', 'sort', 'min', 'max'],
     parse: parseNumber,
     // Affinity numeric stores 3 as 3, and prints it so; real would print 3.0.
     sqlite: {
@@ -216,7 +200,6 @@ export const kinds = {
     wrongType: 'bool_type',
     row: () => z.boolean(),
     body: () => z.boolean(),
-    options: ['filter', 'sort', 'tones'],
     parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : new Violation('bool_parsing', text)),
     sqlite: {
       type: 'integer',
@@ -235,7 +218,6 @@ export const kinds = {
     wrongType: 'date_type',
     row: () => z.string().meta({ format: 'date' }),
     body: () => momentText('date', parseDate),
-    options: ['filter', 'range', 'sort', 'unique', 'min', 'max'],
     parse: parseDate,
     sqlite: { type: 'text', isValue: (column) => `${column} glob '${dateGlob}'` },
     postgres: {
@@ -253,7 +235,6 @@ export const kinds = {
     row: () => z.string().meta({ format: 'date-time' }),
     body: () => momentText('date-time', parseTime),
     canonical: (text: string) => parseTimestamp(text) ?? text,
-    options: ['filter', 'range', 'sort', 'unique', 'min', 'max'],
     // A plus sign that was not encoded arrives as a space.
     parse: (text) => parseTime(text.replace(/ (?=\d\d:\d\d$)/, '+')),
     sqlite: {
@@ -276,7 +257,6 @@ export const kinds = {
     row: () => z.string().meta({ format: 'uuid' }),
     body: () => withCheck(z.string(), violationIn(parseUuid)).meta({ format: 'uuid' }),
     canonical: (text: string) => text.toLowerCase(),
-    options: ['filter', 'unique', 'references', 'onDelete'],
     parse: parseUuid,
     sqlite: { type: 'text', isValue: (column) => `typeof(${column}) = 'text' and length(${column}) = 36` },
     postgres: { type: 'uuid', json: (column) => `${column}::text` },
@@ -296,7 +276,6 @@ export const kinds = {
     canonical: (text: string, options) => String(parseDecimal(text, options)),
     // Another program may have stored more digits.
     comparable: (text: string, { places }) => toUnits(String(parseDecimal(text, { digits: 99, places }))),
-    options: ['digits', 'places', 'filter', 'range', 'sort', 'unique', 'min', 'max'],
     parse: parseDecimal,
     // In the smallest unit: a double would round what has more than 15 digits.
     sqlite: ({ digits, places = 0 }) => ({
@@ -325,7 +304,6 @@ export const kinds = {
     // What a body sends is checked as text: numbers may have more digits than a double.
     body: jsonValue,
     canonical: (value: unknown) => (value instanceof JsonText ? value : new JsonText(JSON.stringify(value))),
-    options: [],
     parse: (text) => {
       const value = parseAnyText(text)
       if (value instanceof Violation) return value

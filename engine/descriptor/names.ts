@@ -1,6 +1,11 @@
 /** The names that fields, tables and paths may have, and those in the API documents that are derived from the name of a resource. */
-import type { Descriptor } from './define.js'
 import type { Report } from './registryError.js'
+
+/** What a resource is called. */
+interface Named {
+  readonly name: string
+  readonly plural?: string
+}
 
 export const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^[a-z][a-z0-9_]{0,59}$/.test(value)
@@ -24,18 +29,18 @@ const pascal = (text: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
 
-export const pluralName = ({ name, plural }: Pick<Descriptor, 'name' | 'plural'>): string => {
+export const pluralName = ({ name, plural }: Named): string => {
   if (plural !== undefined) return plural
   if (/[^aeiou]y$/i.test(name)) return `${name.slice(0, -1)}ies`
   return /(s|x|z|ch|sh)$/i.test(name) ? `${name}es` : `${name}s`
 }
 
-export const schemaNames = ({ name }: Pick<Descriptor, 'name'>) => {
+export const schemaNames = ({ name }: Pick<Named, 'name'>) => {
   const row = pascal(name)
   return { row, create: `${row}Create`, update: `${row}Update`, collection: `${row}Collection` }
 }
 
-export const operationNames = (named: Pick<Descriptor, 'name' | 'plural'>) => ({
+export const operationNames = (named: Named) => ({
   list: `list${pascal(pluralName(named))}`,
   summary: `summarize${pascal(pluralName(named))}`,
   get: `get${pascal(named.name)}`,
@@ -65,7 +70,7 @@ const firstCommon = (names: object, others: object): string | undefined =>
   Object.values(names).find((name) => Object.values(others).includes(name))
 
 /** The property that makes a resource look like another one in the documents, and how. */
-const collision = (own: Descriptor, other: Descriptor, where: string): ['name' | 'plural', string] | undefined => {
+const collision = (own: Named, other: Named, where: string): ['name' | 'plural', string] | undefined => {
   const schema = firstCommon(schemaNames(own), schemaNames(other))
   if (schema) return ['name', `makes the schema ${schema}, which ${where} makes too`]
   // Otherwise the operation getThings would look like listThings of the other.
@@ -76,8 +81,8 @@ const collision = (own: Descriptor, other: Descriptor, where: string): ['name' |
 }
 
 export const checkNames = (
-  own: Descriptor,
-  earlier: readonly { readonly file: string; readonly descriptor: Descriptor }[],
+  own: Named,
+  earlier: readonly { readonly file: string; readonly descriptor: Named }[],
   report: Report,
 ): void => {
   const { name, plural } = own

@@ -42,3 +42,15 @@ export const didYouMean = (word: string, candidates: readonly string[]): string 
   const suggestion = nearest(word, candidates)
   return suggestion === undefined ? '' : `. Did you mean "${suggestion}"?`
 }
+
+/** What to write instead of a path that no resource has: the path of the table with this name, or a similar path. */
+export const pathHint = (
+  name: string,
+  targets: readonly { readonly path: string; readonly table: string | undefined }[],
+): string => {
+  const paths = targets.map(({ path }) => path)
+  const owner = targets.find(({ table }) => table === name)
+  if (owner) return `; that is a table, and its path is "${owner.path}"`
+  if (paths.length === 0) return ''
+  return didYouMean(name, paths) || `; the resources are ${paths.join(', ')}`
+}

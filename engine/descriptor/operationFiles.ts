@@ -1,14 +1,14 @@
 /** Loads the files in `operations/`, and verifies what they declare. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { operationIdOf, operationNames } from './names.js'
-import { didYouMean } from './nearest.js'
-import { type OperationMethod, type OwnOperation, operationMethods } from './operation.js'
+import { type OwnOperation, operationMethods } from './operation.js'
 import { importProjectFile, namedPosition } from './projectFile.js'
 import type { Registry } from './registry.js'
-import { type FileError, formatValue, RegistryError } from './registryError.js'
+import { type FileError, RegistryError, type Report } from './registryError.js'
 import { isSourceFile } from './resourceFiles.js'
+import { aFunction, filledText, isObject, mandatory, parseProperties, type Shapes, sentence, shape } from './shapes.js'
 
 /** An operation with its name, which is that of its file. */
 export interface NamedOperation extends OwnOperation {
@@ -16,50 +16,43 @@ export interface NamedOperation extends OwnOperation {
   readonly access: readonly string[]
 }
 
-const properties = ['method', 'path', 'about', 'area', 'access', 'query', 'body', 'response', 'handle']
-
 const isSchema = (value: unknown): value is z.ZodType => typeof value === 'object' && value !== null && '_zod' in value
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 
 const namesIn = (path: string): string[] => path.match(/\{\w+\}/g) ?? []
 
-/** What is wrong with what a file exports, each after its name. */
-const problemsOf = (exported: unknown): string[] => {
-  if (typeof exported !== 'object' || exported === null)
-    return ['the default export is not an operation; write "export default defineOperation({ … })"']
-  const given = exported as Partial<Record<keyof OwnOperation, unknown>>
-  const { method, path, about, area, access = [], query, body, response, handle } = given
-  const words = [access].flat()
-  const isBodiless = method === 'GET' || method === 'DELETE'
-  const wrong = (name: string, value: unknown, expected: string) =>
-    `${name} is ${formatValue(value)}, but it must be ${expected}`
-  return [
-    ...Object.keys(given)
-      .filter((name) => !properties.includes(name))
-      .map(
-        (name) =>
-          `unknown property "${name}"${didYouMean(name, properties) || `; it must be one of ${properties.join(', ')}`}`,
-      ),
-    !operationMethods.includes(method as OperationMethod) &&
-      wrong('method', method, `one of ${operationMethods.join(', ')}`),
-    !(isText(path) && /^\/v1\/[a-z0-9-]+(?:\/(?:[a-z0-9-]+|\{[a-z][a-z0-9_]*\}))*$/.test(path)) &&
-      wrong('path', path, 'lower-case segments after /v1, such as "/v1/visits/{visit_id}/close"'),
-    isText(path) &&
-      new Set(namesIn(path)).size < namesIn(path).length &&
-      wrong('path', path, 'a path in which every parameter has its own name'),
-    !isText(about) && wrong('about', about, 'a sentence'),
-    area !== undefined && !isText(area) && wrong('area', area, 'a name such as "Visits"'),
-    !words.every(isText) && wrong('access', access, 'a role, or a list of roles'),
-    words.includes('public') &&
-      method !== 'GET' &&
-      'access is public, but only a GET can be; name a role, or write signed-in',
-    query !== undefined && !(isSchema(query) && 'shape' in query) && wrong('query', query, 'z.object({ … })'),
-    body !== undefined && !isSchema(body) && wrong('body', body, 'a zod schema'),
-    body !== undefined && isBodiless && `a ${method} has no body; use query, or another method`,
-    response !== undefined && !isSchema(response) && wrong('response', response, 'a zod schema'),
-    typeof handle !== 'function' && wrong('handle', handle, 'a function'),
-  ].filter((problem) => problem !== false)
+const segments = /^\/v1\/[a-z0-9-]+(?:\/(?:[a-z0-9-]+|\{[a-z][a-z0-9_]*\}))*$/
+const aSchema = shape('a zod schema', z.custom<z.ZodType>(isSchema))
+
+const properties: Shapes = {
+  method: mandatory(shape(`one of ${operationMethods.join(', ')}`, z.enum(operationMethods))),
+  path: mandatory(
+    shape('lower-case segments after /v1, such as "/v1/visits/{visit_id}/close"', z.string().regex(segments)),
+  ),
+  about: mandatory(sentence),
+  area: shape('a name such as "Visits"', filledText),
+  access: shape('a role, or a list of roles', z.union([filledText, z.array(filledText)])),
+  query: shape(
+    'z.object({ … })',
+    z.custom((value) => isSchema(value) && 'shape' in value),
+  ),
+  body: aSchema,
+  response: aSchema,
+  handle: mandatory(shape('a function', aFunction())),
+}
+
+/** Reports what is wrong with what a file exports. */
+const checkOperation = (exported: unknown, report: Report): void => {
+  if (!isObject(exported)) {
+    report('the default export is not an operation; write "export default defineOperation({ … })"')
+    return
+  }
+  const valid: Partial<OwnOperation> = parseProperties(exported, properties, report, { reportsUndefined: true })
+  const { method, path = '', access, body } = valid
+  if (new Set(namesIn(path)).size < namesIn(path).length)
+    report(`path is "${path}", but it must be a path in which every parameter has its own name`)
+  if ([access].flat().includes('public') && method !== 'GET')
+    report('access is public, but only a GET can be; name a role, or write signed-in')
+  if (body && (method === 'GET' || method === 'DELETE')) report(`a ${method} has no body; use query, or another method`)
 }
 
 const serviceIds = 'getIndex getHealth batch probe documents docs root none'.split(' ')
@@ -107,9 +100,9 @@ export const loadOperations = async (project: string, registry: Registry): Promi
     const module = await importProjectFile(project, `operations/${file}`, errors)
     if (!module) continue
     const { default: exported } = module
-    const problems = problemsOf(exported)
-    for (const problem of problems) report(problem)
-    if (problems.length > 0) continue
+    const known = errors.length
+    checkOperation(exported, report)
+    if (errors.length > known) continue
     const operation = exported as OwnOperation
     const { method, path } = operation
     const alike = found.filter((one) => shapeOf(one) === shapeOf(operation))

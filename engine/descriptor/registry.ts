@@ -1,15 +1,15 @@
 /** The registry: every descriptor in one normalised form, which the rest of the engine reads. */
 import { describeClock, preciseClock } from './clock.js'
 import type { Descriptor } from './define.js'
-import type { FieldSpec, Options, TextFormat } from './fields.js'
-import type { JsonText } from './jsonText.js'
-import { canonicalOf, type IdKind, type Kind, kindOf } from './kinds.js'
+import type { FieldSpec } from './fields.js'
+import { canonicalOf, type GivenValue, type IdKind, type Kind, kindOf } from './kinds.js'
 import { pluralName } from './names.js'
+import type { Options, TextFormat } from './options.js'
 import type { FileError } from './registryError.js'
 import { newUuid } from './uuids.js'
 
+export type { GivenValue }
 export type Value = GivenValue | null
-export type GivenValue = string | number | boolean | JsonText | readonly unknown[] | Readonly<Record<string, unknown>>
 export type RowValues = Record<string, Value>
 
 /** A field: its options in the descriptor, with `unique` and `format` in one form. */

@@ -1,9 +1,9 @@
 /** Verifies all descriptors before the service starts. */
 
-import { checkDescriptor, type Target } from './checks.js'
-import { checkCycles } from './cycles.js'
-import type { Descriptor } from './define.js'
+import { checkDescriptor } from './checks.js'
+import { checkCycles, type ReportedResource } from './cycles.js'
 import { checkNames, isPath, isReservedPath } from './names.js'
+import type { Target } from './options.js'
 import { parseDescriptor } from './parse.js'
 import { type FileError, type Report, reportIn } from './registryError.js'
 import { duplicatesIn, type SourceFile, textAt } from './sourceFile.js'
@@ -19,9 +19,9 @@ export interface ResourceModule {
   readonly module: { readonly default?: unknown } | undefined
 }
 
-export interface ParsedResource extends Required<Pick<ResourceModule, 'file' | 'path' | 'modifiedAt'>> {
-  readonly descriptor: Descriptor
-  readonly report: Report
+export interface ParsedResource extends ReportedResource {
+  readonly file: string
+  readonly modifiedAt: number
 }
 
 const checkPath = (path: string, report: Report): void => {

@@ -1,12 +1,10 @@
 /** What can be wrong with a value, and the words for it: in a body and a descriptor, and in a query parameter. */
 import type { z } from 'zod'
 import { didYouMean } from './nearest.js'
-import type { GivenValue } from './registry.js'
 
 export const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)
 
-const quote = (value: GivenValue): string =>
-  typeof value === 'string' ? JSON.stringify(shorten(value)) : String(value)
+const quote = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(shorten(value)) : String(value))
 
 export const jsonNoun = (value: unknown): string => {
   if (value === null) return 'null'
@@ -32,7 +30,7 @@ const aDecimal = 'a decimal as a string, such as "12.50"'
 const aTime = 'a time such as "2026-03-01T09:30:00Z"'
 
 /** A bound of a date or a time; that of a decimal is a string of digits. */
-const isMoment = (bound: GivenValue): boolean => typeof bound === 'string' && /^\d{4}-/.test(bound)
+const isMoment = (bound: unknown): boolean => typeof bound === 'string' && /^\d{4}-/.test(bound)
 
 const wrongType = (noun: string) => (value: unknown) => `must be ${noun}, not ${jsonNoun(value)}`
 
@@ -87,15 +85,15 @@ const bodyWords: Readonly<Record<string, (value: never, ctx: never, isRedacted: 
   int_from_float: (value: number, _, isRedacted) =>
     `must be an integer${isRedacted ? ', without a fraction' : `; ${value} has a fraction`}`,
   int_range: () => `must be an integer between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`,
-  enum: (value: GivenValue, { expected }: { expected: readonly GivenValue[] }) => {
+  enum: (value: unknown, { expected }: { expected: readonly unknown[] }) => {
     const hint = typeof value === 'string' ? didYouMean(value, expected.map(String)) : ''
     return [`must be one of ${expected.map(quote).join(', ')}`, `${quote(value)} is not${hint}`]
   },
-  greater_than_equal: (value: GivenValue, { ge }: { ge: GivenValue }) =>
+  greater_than_equal: (value: unknown, { ge }: { ge: unknown }) =>
     isMoment(ge) ? [`must be ${ge} or later`, `${value} is earlier`] : [`must be at least ${ge}`, `${value} is less`],
-  less_than_equal: (value: GivenValue, { le }: { le: GivenValue }) =>
+  less_than_equal: (value: unknown, { le }: { le: unknown }) =>
     isMoment(le) ? [`must be ${le} or earlier`, `${value} is later`] : [`must be at most ${le}`, `${value} is more`],
-  transition: (to: GivenValue | null, { from, expected }: { from: GivenValue; expected: readonly GivenValue[] }) => {
+  transition: (to: unknown, { from, expected }: { from: unknown; expected: readonly unknown[] }) => {
     const steps = expected.map(quote).join(' or ')
     const step = `cannot change from ${quote(from)} to ${to === null ? 'null' : quote(to)}`
     return `${step}; ${steps === '' ? 'it is final' : `it may become ${steps}`}`
@@ -125,7 +123,7 @@ const parameterWords: Readonly<Record<string, (value: never, ctx: never) => stri
   decimal_max_digits: (_, { max_digits: most }: { max_digits: number }) =>
     `Decimal input should have no more than ${most} digits in total`,
   string_unicode: () => 'Input should be a valid string without a NUL',
-  enum: (_, { expected }: { expected: readonly GivenValue[] }) =>
+  enum: (_, { expected }: { expected: readonly unknown[] }) =>
     expected.length === 0
       ? 'No value is possible here'
       : `Input should be ${expected

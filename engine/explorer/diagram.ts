@@ -1,5 +1,5 @@
 /** The entity diagram: a box for each resource and an arrow for each reference, laid out by dagre, as SVG. */
-import type { Tone } from '../descriptor/fields.js'
+import type { Tone } from '../descriptor/options.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import { type Html, html } from './html.js'
 import { pageUrl } from './links.js'

@@ -11,7 +11,7 @@ import {
   updatableFields,
   writableFields,
 } from '../descriptor/registry.js'
-import type { Referencing } from '../storage/write.js'
+import type { Referencing } from '../storage/writeData.js'
 import type { Typed } from './controls.js'
 import { withFilter } from './filters.js'
 import { controlGroups } from './formGroups.js'

@@ -6,9 +6,9 @@ import { deriveOperations } from '../contract/operations.js'
 import { callerReader } from './callers.js'
 import { setCommonHeaders } from './commonHeaders.js'
 import { errorEnvelope, outageLog } from './errorEnvelope.js'
-import type { ServiceParts } from './handlers.js'
 import { logRequests, type OnRequest, requestLogger, type State } from './requestLog.js'
 import { createRoutes } from './router.js'
+import type { ServiceParts } from './serviceParts.js'
 
 export interface App {
   readonly koa: Koa<State>

@@ -4,7 +4,6 @@ import * as errors from '../contract/errors.js'
 import { forbiddenParameters } from '../contract/hiddenFields.js'
 import { queryParameters } from '../contract/parameters.js'
 import {
-  type AccessName,
   allRights,
   hasRole,
   type Identity,
@@ -16,9 +15,9 @@ import {
   rightsOf,
   service as serviceCaller,
 } from '../descriptor/access.js'
+import type { AccessName } from '../descriptor/define.js'
 import { expandableFields, expandableReferrers } from '../descriptor/expansion.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
-import type { Service } from './handlers.js'
 import { digestOf, type Keys } from './keys.js'
 import type { AppContext } from './requestLog.js'
 
@@ -28,6 +27,13 @@ export interface Credentials {
   readonly verifyToken?: ((token: string) => Promise<Identity | undefined>) | undefined
   /** What tokens are verified by: with other settings, sessions that began with one end. */
   readonly settings?: string | undefined
+}
+
+export interface CallerSources {
+  /** The write token, with which everything is allowed. */
+  readonly token: string | undefined
+  /** Where other callers are known from; without them and without a write token, writes are disabled. */
+  readonly credentials?: Credentials | undefined
 }
 
 type Found<T> = T | Promise<T>
@@ -56,7 +62,7 @@ const then = <T, R>(found: Found<T>, next: (value: T) => R): Found<R> =>
   found instanceof Promise ? found.then(next) : next(found)
 
 /** Makes the functions that find out who sends a request. */
-export const callerReader = ({ token, credentials }: Pick<Service, 'token' | 'credentials'>) => {
+export const callerReader = ({ token, credentials }: CallerSources) => {
   const expected = token === undefined ? undefined : sha256(Buffer.from(token, 'utf8'))
   const { keys, verifyToken } = credentials ?? {}
   const isConfigured = expected !== undefined || keys !== undefined || verifyToken !== undefined
@@ -105,8 +111,7 @@ export const callerReader = ({ token, credentials }: Pick<Service, 'token' | 'cr
 export type Callers = ReturnType<typeof callerReader>
 
 /** Makes the checks that precede the operations of a resource: who sends the request, and whether its roles or claims allow it. */
-export const resourceGuard = (service: Service, resource: Resource) => {
-  const { registry, callers } = service
+export const resourceGuard = ({ registry, callers }: { registry: Registry; callers: Callers }, resource: Resource) => {
   const isOpen = !isGuarded(resource)
   const isExpandedOpen = !expandedResources(registry, resource).some(isGuarded)
   const canRead = isPublic(resource)
@@ -143,7 +148,7 @@ export const resourceGuard = (service: Service, resource: Resource) => {
 }
 
 /** Makes the check of an operation for which some roles are enough; without any, it needs the write token. */
-export const roleGuard = ({ callers }: Service, words: readonly string[]) => {
+export const roleGuard = ({ callers }: { callers: Callers }, words: readonly string[]) => {
   const isOpen = words.includes('public')
   return (ctx: AppContext): Found<Permit> => {
     if (isOpen) return callers.optional(ctx)

@@ -6,8 +6,8 @@ import type { ListQuery } from '../descriptor/listQuery.js'
 import type { Resource } from '../descriptor/registry.js'
 import { csvHeader, toCsv } from '../storage/csv.js'
 import { maxAcceptLength, sendStreamed } from './conditional.js'
-import type { Service } from './handlers.js'
 import type { AppContext } from './requestLog.js'
+import type { Service } from './serviceParts.js'
 
 /** The lines of JSON with some of their members, in this order. */
 async function* pickMembers(names: readonly string[], rows: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {

@@ -12,7 +12,7 @@ import {
   Unavailable,
   WritesForbidden,
 } from '../storage/storage.js'
-import type { State } from './requestLog.js'
+import { type Reason, reasons, type State } from './requestLog.js'
 
 /** An outage has ended if a request succeeds and none has failed for this long, in milliseconds. */
 const calmMs = 2_000
@@ -70,19 +70,6 @@ const toHttpError = (error: unknown, isRead: boolean): errors.HttpError => {
     ? errors.middlewareError(status, expose ? message : undefined, headers)
     : errors.internalError()
 }
-
-/** Why a response is 503, for the log and the metrics. */
-export const reasons = [
-  'unavailable',
-  'timeout',
-  'busy',
-  'locked',
-  'disk_full',
-  'table_changed',
-  'outcome_unknown',
-  'writes_disabled',
-] as const
-export type Reason = (typeof reasons)[number]
 
 /** By the code of the database or of the file system, because a server may write its messages in any language. */
 const isDiskFull = (error: unknown): boolean => {

@@ -20,9 +20,10 @@ import { permitFor } from './callers.js'
 import { pageHeaders } from './commonHeaders.js'
 import { counted, sendTagged, taggedBody } from './conditional.js'
 import { sendRows } from './download.js'
-import { createHandler, type Handler, type RowOperation, type Service } from './handlers.js'
+import { createHandler, type RowOperation } from './handlers.js'
 import { formType, plainWriter } from './plainForms.js'
 import type { AppContext } from './requestLog.js'
+import type { Handler, Service } from './serviceParts.js'
 import { createSessions, isSameOrigin } from './sessions.js'
 
 const explorerHeaders = {

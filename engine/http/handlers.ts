@@ -1,21 +1,18 @@
 /** The handler of each kind of operation, and of the probes: parse the request, query the storage, set the response. */
-import type { Middleware } from 'koa'
 import * as errors from '../contract/errors.js'
 import { expandedCellsIssue, largeGroupsIssue } from '../contract/issues.js'
 import type { Operation, ResourceOperation } from '../contract/operations.js'
 import { itemIdParser, listQueryParser, rowQueryParser, summaryQueryParser } from '../contract/parameters.js'
-import { basePath, docsPath, type Product } from '../contract/service.js'
+import { basePath, docsPath } from '../contract/service.js'
 import { isOffered, verbNames } from '../contract/verbs.js'
 import { seesAll } from '../descriptor/access.js'
 import { defaultListQuery, type ListQuery } from '../descriptor/listQuery.js'
-import type { NamedOperation } from '../descriptor/operationFiles.js'
-import type { Registry } from '../descriptor/registry.js'
 import { buildOnce } from '../process/buildOnce.js'
-import { GroupsTooLarge, type Storage, Unavailable } from '../storage/storage.js'
+import { GroupsTooLarge, Unavailable } from '../storage/storage.js'
 import { rowTag } from '../storage/write.js'
 import { batch } from './batch.js'
 import { idempotencyKeyOf, patchTypes, readJson, rejectKey } from './body.js'
-import { type Callers, type Credentials, resourceGuard } from './callers.js'
+import { resourceGuard } from './callers.js'
 import { allowedTags, jsonType, sendRow, sendStreamed, sendTagged } from './conditional.js'
 import { requestedFormat, sendRows } from './download.js'
 import { rowExpander } from './expand.js'
@@ -23,6 +20,7 @@ import { importRows } from './import.js'
 import { setLinks } from './links.js'
 import { ownHandler } from './own.js'
 import type { AppContext } from './requestLog.js'
+import type { Handler, Service } from './serviceParts.js'
 import { rowPath, sendStored } from './stored.js'
 import { earlierWrite, findChangeable, makeWrite, replayed, rowNow } from './write.js'
 import type { SentWrite } from './writePlan.js'
@@ -50,35 +48,6 @@ export const createProbes = (service: Service): Readonly<Record<string, Handler>
   '/livez': live,
   '/readyz': ready(service),
 })
-
-export type Handler = (ctx: AppContext) => Promise<void> | void
-
-/** What a service consists of. */
-export interface ServiceParts {
-  readonly product: Product
-  readonly registry: Registry
-  readonly storage: Storage
-  /** The operations of the deployment's own code. */
-  readonly operations?: readonly NamedOperation[] | undefined
-  /** The write token, with which everything is allowed. */
-  readonly token: string | undefined
-  /** Where other callers are known from; without them and without a write token, writes are disabled. */
-  readonly credentials?: Credentials | undefined
-  /** Seals the sessions of the explorer; by default a random one. */
-  readonly sessionSecret?: string | undefined
-  /** The most downloads and large pages that one process sends at the same time. */
-  readonly maxDownloads?: number | undefined
-  /** Whether to serve the explorer; without it, `/` redirects to the docs page. */
-  readonly explorer?: boolean
-  /** Whether the process is stopping: it finishes its requests and should get no new ones. */
-  readonly isStopping?: () => boolean
-  /** Koa middleware of the deployment; it runs around every operation. */
-  readonly middleware?: readonly Middleware[]
-}
-
-export interface Service extends ServiceParts {
-  readonly callers: Callers
-}
 
 /** What the index says of a resource where it is declared; each has a list and rows. */
 const namedVerbs = verbNames.filter((name) => name !== 'list' && name !== 'get')

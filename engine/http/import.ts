@@ -9,11 +9,10 @@ import type { ImportOperation } from '../contract/operations.js'
 import { importLimit } from '../contract/rowBody.js'
 import { isAllowed } from '../descriptor/access.js'
 import { inTurns } from '../process/batchPerTick.js'
-import type { ImportedRow, ImportOutcome } from '../storage/import.js'
 import type { Table } from '../storage/storage.js'
+import type { ImportedRow, ImportOutcome } from '../storage/writeData.js'
 import { idempotencyKeyOf, readBytes, rejectKey } from './body.js'
 import { resourceGuard } from './callers.js'
-import type { Handler, Service } from './handlers.js'
 import {
   addConflicts,
   createdIds,
@@ -23,6 +22,7 @@ import {
   importedFields,
   issueList,
 } from './importChecks.js'
+import type { Handler, Service } from './serviceParts.js'
 import { sendStored } from './stored.js'
 import { earlierWrite, replayed, untilStored } from './write.js'
 

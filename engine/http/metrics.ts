@@ -8,8 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client'
 import type { PoolStats, ReplicaState, Storage } from '../storage/storage.js'
-import { reasons } from './errorEnvelope.js'
-import type { InFlight, OnRequest } from './requestLog.js'
+import { type InFlight, type OnRequest, reasons } from './requestLog.js'
 
 export const serveMetrics = async (host: string, port: number, read = () => register.metrics()): Promise<string> => {
   const server = createServer(async ({ url, method }, response) => {

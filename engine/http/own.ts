@@ -21,7 +21,7 @@ import { batchRunner } from './batch.js'
 import { readValue } from './body.js'
 import { roleGuard } from './callers.js'
 import { jsonType } from './conditional.js'
-import type { Handler, Service } from './handlers.js'
+import type { Handler, Service } from './serviceParts.js'
 
 /** How long an operation may take, in milliseconds. */
 const limitMs = 30_000

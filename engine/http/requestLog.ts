@@ -10,7 +10,6 @@ import type { HttpError } from '../contract/errors.js'
 import { replayedHeader, requestId } from '../contract/headers.js'
 import type { Identity } from '../descriptor/access.js'
 import { batchPerTick } from '../process/batchPerTick.js'
-import type { Reason } from './errorEnvelope.js'
 
 /** Entered only if the debug log is on: it costs every request some microseconds. */
 export const currentRequest = new AsyncLocalStorage<string>()
@@ -26,6 +25,19 @@ export const parseTrace = ({ headers }: Pick<IncomingMessage, 'headers'>) => {
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined
   return /^0+$/.test(traceId) || /^0+$/.test(parentId) ? undefined : { traceId, parentId }
 }
+
+/** Why a response is 503, for the log and the metrics. */
+export const reasons = [
+  'unavailable',
+  'timeout',
+  'busy',
+  'locked',
+  'disk_full',
+  'table_changed',
+  'outcome_unknown',
+  'writes_disabled',
+] as const
+export type Reason = (typeof reasons)[number]
 
 export interface State {
   /** The times at which a read was parsed and its query finished, in milliseconds, for Server-Timing. */

@@ -9,8 +9,9 @@ import { preflightHeaders } from './commonHeaders.js'
 import { sendTagged, taggedBody } from './conditional.js'
 import { docsAssets, docsHeaders } from './docs.js'
 import { addExplorer, assetHandler } from './explorer.js'
-import { createHandler, createProbes, type Handler, type Service } from './handlers.js'
+import { createHandler, createProbes } from './handlers.js'
 import type { AppContext, State } from './requestLog.js'
+import type { Handler, Service } from './serviceParts.js'
 
 /** The index has a path with and without a slash; every other path has one spelling. */
 const pathSpellings = (path: string): string[] =>

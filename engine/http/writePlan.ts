@@ -16,9 +16,9 @@ import {
 } from '../descriptor/registry.js'
 import { isRuled } from '../descriptor/rowRules.js'
 import { inTurns } from '../process/batchPerTick.js'
-import type { WriteBatch } from '../storage/batch.js'
 import type { Storage } from '../storage/storage.js'
-import { rowTag, type Write } from '../storage/write.js'
+import { rowTag } from '../storage/write.js'
+import type { Write, WriteBatch } from '../storage/writeData.js'
 
 /** A write as its client has sent it. */
 export interface SentWrite {

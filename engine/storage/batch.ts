@@ -1,53 +1,10 @@
 /** Several writes of any tables in one transaction: each sees those before it, and the first that fails undoes all. */
-import type { Resource, RowId, RowValues } from '../descriptor/registry.js'
 import { toBuffer } from './bindings.js'
 import { parseConflicts } from './conflicts.js'
 import type { Cell } from './dialect.js'
-import type { ImportOutcome } from './import.js'
-import type { Query, Walk } from './referencing.js'
-import {
-  findReplay,
-  type IdempotencyKey,
-  isAssignedId,
-  makeWrite,
-  type Outcome,
-  storeKey,
-  type Write,
-  type WritePlan,
-} from './write.js'
-
-/** What a batch is to do. */
-export interface WriteBatch {
-  readonly writes: readonly { readonly resource: Resource; readonly write: Write }[]
-  /** One more write, which is not made because its body is invalid, but looked at for conflicts. */
-  readonly check?:
-    | {
-        readonly resource: Resource
-        readonly values: RowValues
-        readonly id?: RowId
-        readonly sent?: readonly string[] | undefined
-      }
-    | undefined
-  /** Whether the writes are made to see whether they can be, and undone. */
-  readonly isUndone?: boolean
-  readonly idempotencyKey?: IdempotencyKey | undefined
-}
-
-/** A batch as statements; plain data, which can be sent to a thread. */
-export interface BatchPlan {
-  readonly kind: 'batch'
-  readonly writes: readonly WritePlan[]
-  /** Finds the conflicts of one more write. */
-  readonly check?: Query | undefined
-  readonly isUndone: boolean
-  readonly key?: WritePlan['key']
-}
-
-export type BatchOutcome<B = Buffer> =
-  | { readonly body: B; readonly replayed: boolean }
-  /** The write that was not made, and why. */
-  | { readonly operation: number; readonly outcome: Outcome<B>; readonly isUndone: true }
-  | { readonly mismatch: true }
+import type { Walk } from './referencing.js'
+import { findReplay, isAssignedId, makeWrite, storeKey } from './write.js'
+import type { BatchOutcome, BatchPlan, ImportOutcome, Outcome, Query, WritePlan } from './writeData.js'
 
 type AnyOutcome<B> = Outcome<B> | ImportOutcome<B> | BatchOutcome<B>
 

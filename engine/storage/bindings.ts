@@ -17,6 +17,9 @@ export interface Statement {
   readonly parameters: readonly string[]
 }
 
+/** What is bound for the parameters of a statement, by their names. */
+export type Values = Readonly<Record<string, unknown>>
+
 /** A named parameter as a fragment: knex would turn a bare object into JSON in some places. */
 export const parameter = (knex: Knex, name: string, type?: string): Knex.Raw =>
   knex.raw(type ? `cast(? as ${type})` : '?', [new Binding(name) as unknown as string])
@@ -40,7 +43,7 @@ export const compile = (query: Knex.QueryBuilder | Knex.Raw): Statement => {
 }
 
 /** The values of a statement's parameters; a missing one is null. Both databases take 1 and 0 for a boolean. */
-export const bind = ({ parameters }: Statement, values: Readonly<Record<string, unknown>>): unknown[] =>
+export const bind = ({ parameters }: Statement, values: Values): unknown[] =>
   parameters.map((name) => values[name] ?? null)
 
 /** Makes the template tag that joins SQL: texts become part of it, and fragments bring their parameters. */

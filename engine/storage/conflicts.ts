@@ -4,7 +4,7 @@ import { type Field, idField, type Registry } from '../descriptor/registry.js'
 import { parameter, sqlTag } from './bindings.js'
 import type { Dialect, Source } from './dialect.js'
 import { resourceAt } from './schema.js'
-import type { Conflict } from './write.js'
+import type { Conflict } from './writeData.js'
 
 /** The values that a write stores: all of a new row, or some of the row with the parameter `id`. */
 type Changed = readonly string[] | 'all'

@@ -3,13 +3,9 @@ import type { Knex } from 'knex'
 import type { Column, KindSpec } from '../descriptor/kinds.js'
 import type { Condition } from '../descriptor/listQuery.js'
 import type { Field, Resource, RowId, RowValues } from '../descriptor/registry.js'
-import type { BatchOutcome, BatchPlan } from './batch.js'
-import type { Statement } from './bindings.js'
-import type { ImportOutcome, ImportPlan } from './import.js'
+import type { Statement, Values } from './bindings.js'
 import type { Caller } from './storage.js'
-import type { Outcome, Refused, WritePlan } from './write.js'
-
-export type Values = Readonly<Record<string, unknown>>
+import type { BatchOutcome, BatchPlan, ImportOutcome, ImportPlan, Outcome, Refused, WritePlan } from './writeData.js'
 
 /** A value as the driver returns it. */
 export type Cell = string | number | bigint | Uint8Array | null

@@ -1,100 +1,26 @@
-/** Many rows of one table in one transaction: as data, as statements, and as the steps that store them. */
+/** Many rows of one table in one transaction: the statements, and the steps that store them. */
 import type { Knex } from 'knex'
 import { idField, type Registry, type RowId, type RowValues } from '../descriptor/registry.js'
 import { inTurns } from '../process/batchPerTick.js'
 import { buildOnce } from '../process/buildOnce.js'
-import { compile, jsonList, parameter, type Statement, sqlTag, toBuffer } from './bindings.js'
+import { compile, jsonList, parameter, type Statement, sqlTag, toBuffer, type Values } from './bindings.js'
 import { conflictsQuery, parseConflicts } from './conflicts.js'
-import type { Cell, Dialect, Source, Values } from './dialect.js'
+import type { Cell, Dialect, Source } from './dialect.js'
 import { selectRows } from './list.js'
-import type { Query, Walk } from './referencing.js'
+import type { Walk } from './referencing.js'
 import { rowsWithin } from './restricted.js'
 import { boundValue, escapedName, findField } from './schema.js'
-import {
-  type Conflict,
-  type Forbidden,
-  findReplay,
-  forbidden,
-  hidesRows,
-  type IdempotencyKey,
-  type KeyStatements,
-  type Refused,
-  type Restriction,
-  RowRefused,
-  rowTag,
-  storeKey,
-} from './write.js'
-
-/** A row as it is to be: a new one, the changes of the row with an id as it was read, or one that stays as it is. */
-export type ImportedRow =
-  /** `unsent` are the references that the client left to their defaults. */
-  | { readonly kind: 'insert'; readonly values: RowValues; readonly unsent?: readonly string[] }
-  | {
-      readonly kind: 'update'
-      readonly id: RowId
-      readonly tag: string
-      readonly values: RowValues
-      readonly stamps: RowValues
-    }
-  | { readonly kind: 'keep'; readonly id: RowId; readonly tag: string }
-
-export interface Import {
-  readonly rows: readonly ImportedRow[]
-  /** Whether to store the rows, to store them and undo it, or only to look for conflicts. */
-  readonly mode: 'store' | 'dryRun' | 'check'
-  /** The ids of rows that the same transaction creates: others may refer to them, in any order. */
-  readonly created: { has(id: string): boolean }
-  readonly idempotencyKey?: IdempotencyKey | undefined
-}
-
-/** Why a row cannot be stored, and its place. */
-export type RowConflict = (Conflict | Refused) & { readonly row: number }
-
-export type ImportOutcome<B = Buffer> =
-  /** What was stored, or would be: then the transaction is undone. */
-  | { readonly body: B; readonly replayed: boolean; readonly isUndone?: boolean }
-  | { readonly conflicts: readonly RowConflict[] }
-  /** A row has changed since it was read. */
-  | { readonly isStale: true }
-  | { readonly mismatch: true }
-  | { readonly refused: Refused }
-  | Forbidden
-
-/** The statements of an import, with all rows as one value; plain data, which can be sent to a thread. */
-export interface ImportPlan {
-  readonly kind: 'import'
-  readonly mode: Import['mode']
-  /** Lock the rows that are changed, where `current` cannot. */
-  readonly locks?: readonly Query[]
-  /** The rows that are changed or kept: their ids and JSON. */
-  readonly current?: Query
-  readonly tags: Readonly<Record<RowId, string>>
-  /** References to rows that the transaction creates, as the place of the row and the field. */
-  readonly expected: ReadonlySet<string>
-  /** Rows that cannot be stored, as is known already. */
-  readonly refused: readonly RowConflict[]
-  /** Has references checked at the end of the transaction, if there are such. */
-  readonly defer?: Query
-  /** For each kind of row: the conflicts, as places and JSON, and the change; inserts return the ids. */
-  readonly groups: readonly {
-    readonly isInsert: boolean
-    readonly rows: number
-    readonly conflicts: readonly Query[]
-    /** Takes the ids of the rows before the change, which binds them as `$assigned`. */
-    readonly assign?: Query | undefined
-    readonly change: Query
-  }[]
-  /** Counts the rows with `$ids`, of a table that may be a view, or has rows that the caller may not read; and the ids of rows that are changed. */
-  readonly visible?: Query
-  readonly isRestricted?: boolean
-  /** Counts those of `$ids` that the caller may create or change, if not all. */
-  readonly allowed?: Readonly<Partial<Record<'insert' | 'update', Query | undefined>>>
-  readonly changed: readonly RowId[]
-  /** The ids of the rows as JSON; null for one that the database assigns. */
-  readonly ids: readonly (string | null)[]
-  readonly counts: Readonly<Record<ImportedRow['kind'], number>>
-  readonly key?: { readonly given: IdempotencyKey; readonly statements: KeyStatements }
-}
+import { findReplay, forbidden, hidesRows, type Restriction, RowRefused, rowTag, storeKey } from './write.js'
+import type {
+  Import,
+  ImportedRow,
+  ImportOutcome,
+  ImportPlan,
+  KeyStatements,
+  Query,
+  Refused,
+  RowConflict,
+} from './writeData.js'
 
 const importBody = ({ ids, counts }: ImportPlan, assigned: readonly string[], mode: Import['mode']): string => {
   let next = 0

@@ -1,6 +1,6 @@
 /** What a delete does to other rows: those that reference its row, or a row that is deleted with it, at any level. */
 import type { Knex } from 'knex'
-import type { OnDelete } from '../descriptor/fields.js'
+import type { OnDelete } from '../descriptor/options.js'
 import {
   currentStamps,
   idField,
@@ -10,36 +10,16 @@ import {
   type RowId,
   referencesTo,
 } from '../descriptor/registry.js'
-import { compile, parameter, type Statement, sqlTag } from './bindings.js'
+import { compile, parameter, sqlTag, type Values } from './bindings.js'
 import type { Dialect } from './dialect.js'
 import { boundValue, escapedName, findField, quoted } from './schema.js'
-import type { Referencing } from './write.js'
+import type { Query, Referenced, Referrer } from './writeData.js'
 
 /** More ids than this are not read: the row itself may be one of them. */
 const maxFound = maxOtherRows + 2
 
 /** The databases cascade through fewer levels than this; SQLite through 1,000. */
 const maxLevels = 500
-
-type Values = Readonly<Record<string, unknown>>
-
-/** A reference to rows that a delete may remove, with its statements; as plain data, which can be sent to a thread. */
-export interface Referrer {
-  readonly resource: string
-  readonly field: string
-  readonly target: string
-  readonly onDelete: OnDelete
-  /** The ids of the rows that reference one of `$ids`, up to `maxFound`, and their number; those of `$deleted` only if they are to be deleted. */
-  readonly find: Statement
-  readonly count: Statement
-  /** The same of the rows that the caller may read, if not all. */
-  readonly shown?: { readonly find: Statement; readonly count: Statement }
-  /** Sets the references of these rows to null, and what an update of them sets. */
-  readonly clear?: Statement
-  /** Deletes the rows with `$ids`. */
-  readonly remove?: Statement
-  readonly stamps: Values
-}
 
 /** The SQL with a `?` that writes a value to a field. */
 type WriteSql = (resource: Resource, field: string) => string
@@ -115,25 +95,10 @@ export const referrersTo = (
   return () => referrers.map((made) => withStamps(...made))
 }
 
-export interface Query {
-  readonly statement: Statement
-  readonly values: Values
-}
-
 type Rows = readonly (readonly unknown[])[]
 
 /** Asks the database by yielding, so that the same walk runs in a transaction of either database. */
 export type Walk<R> = Generator<Query, R, Rows>
-
-/** What references a row that is to be deleted, whether that prevents it, and the statements that precede it if not. */
-export interface Referenced {
-  /** Only what the caller may read, reached through rows that it may read. */
-  readonly referencing: readonly Referencing[]
-  /** Whether the caller sees that more rows are concerned than a delete may concern. */
-  readonly isTooMany: boolean
-  readonly isPrevented: boolean
-  readonly changes: readonly Query[]
-}
 
 /** Walks the references to a row, level by level. Stops after the level with more rows than a delete may concern. */
 function* walkReferences(referrers: readonly Referrer[], path: string, id: RowId, scope: Values) {

@@ -1,8 +1,8 @@
 /** A table as a caller may use it: the rows that it may read, without the fields that are hidden from it. */
 import type { ResourceRights, RowRule, Rows } from '../descriptor/access.js'
 import type { Resource } from '../descriptor/registry.js'
-import { inText } from './bindings.js'
-import type { Dialect, RowCondition, Runner, Source, Values } from './dialect.js'
+import { inText, type Values } from './bindings.js'
+import type { Dialect, RowCondition, Runner, Source } from './dialect.js'
 import { boundValue, findField, quoted } from './schema.js'
 
 /** The name of the parameter with the values of a field in a rule; no other parameter has it. */

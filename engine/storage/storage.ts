@@ -11,10 +11,17 @@ import {
   type Value,
 } from '../descriptor/registry.js'
 import type { SummaryQuery } from '../descriptor/summary.js'
-import type { BatchOutcome, WriteBatch } from './batch.js'
-import type { Import, ImportedRow, ImportOutcome } from './import.js'
-import type { Referenced } from './referencing.js'
-import type { Conflict, Outcome, Write } from './write.js'
+import type {
+  BatchOutcome,
+  Conflict,
+  Import,
+  ImportedRow,
+  ImportOutcome,
+  Outcome,
+  Referenced,
+  Write,
+  WriteBatch,
+} from './writeData.js'
 
 /** A JSON response body as the database wrote it, with the tag of the table's version it was read from. */
 export interface CachedBody {

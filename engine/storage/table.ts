@@ -11,10 +11,10 @@ import {
 } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
 import { idField, type RowId, type RowValues, type Value } from '../descriptor/registry.js'
-import { jsonList, toBuffer } from './bindings.js'
+import { jsonList, toBuffer, type Values } from './bindings.js'
 import { parseConflicts } from './conflicts.js'
 import { toCsv } from './csv.js'
-import type { Cell, Dialect, Purpose, Runner, Source, TableState, Values } from './dialect.js'
+import type { Cell, Dialect, Purpose, Runner, Source, TableState } from './dialect.js'
 import type { ImportPlanner } from './import.js'
 import {
   clampedInteger,

@@ -1,20 +1,13 @@
 /** The tables of a registry: as they are, with expanded references, and as a caller may use them. */
-import {
-  type AccessName,
-  allRights,
-  type ResourceRights,
-  type Rights,
-  type Rows,
-  seesAll,
-} from '../descriptor/access.js'
+import { allRights, type ResourceRights, type Rights, type Rows, seesAll } from '../descriptor/access.js'
+import type { AccessName } from '../descriptor/define.js'
 import { type Field, idField, type Registry, type Resource } from '../descriptor/registry.js'
 import { buildOnce } from '../process/buildOnce.js'
-import type { BatchOutcome, WriteBatch } from './batch.js'
-import { compile, jsonList, parameter, sqlTag } from './bindings.js'
+import { compile, jsonList, parameter, sqlTag, type Values } from './bindings.js'
 import { changedTables, type TableChecks } from './changedTables.js'
-import type { Dialect, RowCondition, Runner, Source, Values } from './dialect.js'
+import type { Dialect, RowCondition, Runner, Source } from './dialect.js'
 import { expandedRunner, expandedSource } from './expanded.js'
-import { type Import, importPlanner } from './import.js'
+import { importPlanner } from './import.js'
 import { readStatements } from './list.js'
 import type { ResponseCache } from './responseCache.js'
 import { restrictedRunner, restrictedSource, rowCondition, ruleValues } from './restricted.js'
@@ -22,7 +15,8 @@ import { findField, resourceAt } from './schema.js'
 import type { Table } from './storage.js'
 import { resourceTable } from './table.js'
 import type { Trace } from './trace.js'
-import { type Restriction, type Write, type WriteOptions, writePlanner } from './write.js'
+import { type Restriction, type WriteOptions, writePlanner } from './write.js'
+import type { BatchOutcome, Import, Write, WriteBatch } from './writeData.js'
 
 /** What a database provides for the tables of a registry. */
 interface Database {

@@ -1,135 +1,28 @@
-/** A change of one row: as data, as statements, and as the steps that make it, the same for every kind of write and every database. */
+/** A change of one row: its statements, and the steps that make it, the same for every kind of write and every database. */
 import { createHash } from 'node:crypto'
-import type { OnDelete } from '../descriptor/fields.js'
 import { idField, type Registry, type Resource, type RowId, type RowValues } from '../descriptor/registry.js'
 import { buildOnce } from '../process/buildOnce.js'
-import { compile, parameter, type Statement, sqlTag, toBuffer } from './bindings.js'
+import { compile, parameter, type Statement, sqlTag, toBuffer, type Values } from './bindings.js'
 import { conflictsQuery, parseConflicts } from './conflicts.js'
-import type { Cell, Dialect, RowCondition, Source, Values } from './dialect.js'
-import { findReferencing, type Query, type Referrer, referrersTo, type Walk } from './referencing.js'
+import type { Cell, Dialect, RowCondition, Source } from './dialect.js'
+import { findReferencing, referrersTo, type Walk } from './referencing.js'
 import { rowsWithin } from './restricted.js'
 import { boundValue, escapedName, findField, quoted } from './schema.js'
-
-/** For 24 hours, a write with the same key and digest changes nothing and has the outcome of the first one. */
-export interface IdempotencyKey {
-  readonly key: string
-  /** The digest of the request; the same key with another digest is a mistake of the client. */
-  readonly digest: string
-}
-
-interface Common {
-  readonly idempotencyKey?: IdempotencyKey | undefined
-}
-
-/** A change of an existing row; with `ifMatch` only while the row has one of these tags. */
-interface Existing extends Common {
-  readonly id: RowId
-  readonly ifMatch?: readonly string[] | undefined
-}
-
-export type Write =
-  /** `sent` are the fields that the client sent; by default all. */
-  | ({ readonly kind: 'insert'; readonly values: RowValues; readonly sent?: readonly string[] } & Common)
-  /**
-   * `stamps` are the values that are set only if one of `values` changes the row; `unchanged` is the tag that the row must have with
-   * the fields that are hidden from the caller.
-   */
-  | ({
-      readonly kind: 'update'
-      readonly values: RowValues
-      readonly stamps: RowValues
-      readonly unchanged?: string | undefined
-    } & Existing)
-  | ({ readonly kind: 'delete' } & Existing)
-
-/** Why a row cannot be stored: its reference names no row, or its unique value is taken. */
-export interface Conflict {
-  readonly type: 'reference' | 'unique'
-  readonly field: string
-}
-
-/** Rows that reference the row of a delete, or one that is deleted with it, and what the delete does to them. */
-export interface Referencing {
-  readonly resource: string
-  readonly field: string
-  readonly onDelete: OnDelete
-  readonly count: number
-}
-
-/** Why the database refuses a value, although the descriptor allows it. */
-export interface Refused {
-  /** The constraint as the database names it, if it does. */
-  readonly constraint?: string | undefined
-  readonly column?: string | undefined
-  /** Completes the sentence "The database refuses the row: …". */
-  readonly reason: string
-}
-
-export type Outcome<B = Buffer> =
-  /** The row as it is now; empty after a delete. `replayed` if an earlier write with the same key has made the change. */
-  | { readonly id: RowId; readonly body: B; readonly replayed: boolean }
-  | { readonly conflicts: readonly Conflict[] }
-  | { readonly refused: Refused }
-  /** The key belongs to another request. */
-  | { readonly mismatch: true }
-  | { readonly isMissing: true }
-  /** The row has another tag; its JSON as it is. */
-  | { readonly current: B }
-  /** The row has changed since its rules were asked; its JSON as it is. */
-  | { readonly changed: B }
-  /** Rows with `restrict` prevent the delete, or there are too many others. */
-  | { readonly referencing: readonly Referencing[]; readonly isTooMany?: boolean }
-  /** The caller may read the row, but not change it, or not to what it would be. */
-  | Forbidden
-
-export interface Forbidden {
-  readonly isForbidden: true
-  readonly isUndone: true
-}
+import type {
+  Forbidden,
+  IdempotencyKey,
+  KeyStatements,
+  Outcome,
+  Query,
+  Refused,
+  Write,
+  WritePlan,
+} from './writeData.js'
 
 export const forbidden: Forbidden = { isForbidden: true, isUndone: true }
 
 /** The tag of a row: a digest of its JSON, so that it changes with this row alone. */
 export const rowTag = (body: Uint8Array): string => createHash('sha256').update(body).digest('base64url').slice(0, 22)
-
-/** Where and how idempotency keys are stored, if they are. */
-export interface KeyStatements {
-  /** The digest and the body that were stored with `$key`. */
-  readonly find: Statement
-  /** Stores `$key` and `$digest`, with the `body` of the row. */
-  readonly store: Statement
-  /** Deletes the keys that have expired, unless the database does so itself. */
-  readonly prune?: Statement
-}
-
-/** A write as statements and values: plain data, which can be sent to a thread. */
-export interface WritePlan {
-  readonly kind: Write['kind']
-  readonly path: string
-  readonly id?: RowId
-  readonly ifMatch?: readonly string[] | undefined
-  readonly unchanged?: string | undefined
-  /** Returns the JSON of the row, whether the write would change it, and its JSON with the fields that the caller does not see. */
-  readonly current?: Query
-  /** Finds `$id` if it is one of the rows that the caller may write. */
-  readonly allowed?: Query | undefined
-  readonly conflicts?: Query
-  /** Why the row is not stored, if that is known already. */
-  readonly refused?: Refused
-  /** An insert returns the id of the row. */
-  readonly change: Query
-  /** Reads `$id` after the change: triggers of other programs may have changed it too. */
-  readonly read: Query
-  /** Whether a row that cannot be read afterwards is one that the caller may not read. */
-  readonly isRestricted?: boolean
-  readonly referrers?: readonly Referrer[]
-  /** The values of the caller's rules. */
-  readonly scope?: Values
-  readonly beforeDelete?: readonly Statement[]
-  readonly key?: { readonly given: IdempotencyKey; readonly statements: KeyStatements }
-  /** Does everything that a create needs; see `createdBy`. */
-  readonly create?: Query
-}
 
 /** The table does not take the row; nothing was changed. */
 export class RowRefused extends Error {

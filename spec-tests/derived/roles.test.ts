@@ -1,14 +1,7 @@
 /** For every resource with access rules: what each role, and each value of a claim, sees and may do, against an oracle with a caller. */
 import * as assert from 'uvu/assert'
-import {
-  type AccessName,
-  type AccessRule,
-  accessNames,
-  isClaim,
-  isGuarded,
-  isPublic,
-  rulesOf,
-} from '../../engine/descriptor/access.js'
+import { isGuarded, isPublic } from '../../engine/descriptor/access.js'
+import { type AccessName, type AccessRule, accessNames, isClaim, rulesOf } from '../../engine/descriptor/define.js'
 import type { Resource } from '../../engine/descriptor/registry.js'
 import { callersNamed } from '../support/callers.js'
 import { derivedSuite } from '../support/derivedSuite.js'

@@ -1,7 +1,7 @@
 /** The figures of pages are those of the API, of every kind of field, in tables of many rows, and for everyone who may see them. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { claim } from '../../engine/descriptor/access.js'
+import { claim } from '../../engine/descriptor/define.js'
 import { boolean, date, decimal, integer, number, text, timestamp, uuid } from '../../engine/descriptor/index.js'
 import type { RowValues } from '../../engine/descriptor/registry.js'
 import { callersNamed } from '../support/callers.js'

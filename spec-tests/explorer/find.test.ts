@@ -1,7 +1,7 @@
 /** Finding anything: pages, operations and rows, for those who may see them. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { claim } from '../../engine/descriptor/access.js'
+import { claim } from '../../engine/descriptor/define.js'
 import { defineOperation, integer, text } from '../../engine/descriptor/index.js'
 import { callersNamed } from '../support/callers.js'
 import { operationsNamed } from '../support/ownOperations.js'

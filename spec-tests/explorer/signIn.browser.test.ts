@@ -1,6 +1,6 @@
 /** Signing in, working and signing out in a real browser; skipped where no Chromium is installed, and on PostgreSQL. */
 import * as assert from 'uvu/assert'
-import { claim } from '../../engine/descriptor/access.js'
+import { claim } from '../../engine/descriptor/define.js'
 import { boolean, date, integer, json, number, text, timestamp } from '../../engine/descriptor/index.js'
 import { browserSuite, seriousViolations } from '../support/browser.js'
 import { callersNamed } from '../support/callers.js'

@@ -3,7 +3,7 @@
 import { SignJWT } from 'jose'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { claim } from '../../engine/descriptor/access.js'
+import { claim } from '../../engine/descriptor/define.js'
 import { integer, number, text } from '../../engine/descriptor/index.js'
 import { tokenVerifier } from '../../engine/http/tokens.js'
 import { callersNamed } from '../support/callers.js'

@@ -1,7 +1,7 @@
 /** Ways in which hidden rows and fields could show, or stand in the way. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { claim } from '../../engine/descriptor/access.js'
+import { claim } from '../../engine/descriptor/define.js'
 import { integer, text } from '../../engine/descriptor/index.js'
 import { callersNamed } from '../support/callers.js'
 import { freshUrl, runOn, server, sessionOn } from '../support/database.js'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { claim } from '../../engine/descriptor/access.js'
+import { claim } from '../../engine/descriptor/define.js'
 import { boolean, date, decimal, integer, number, text, timestamp, uuid } from '../../engine/descriptor/index.js'
 import { callersNamed } from '../support/callers.js'
 import { resourceIn } from '../support/registryFrom.js'

@@ -1,7 +1,7 @@
 /** Who may see and do what: every operation by every caller against an oracle, and the ways in which a hidden row could show. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { claim } from '../../engine/descriptor/access.js'
+import { claim } from '../../engine/descriptor/define.js'
 import { integer, number, text } from '../../engine/descriptor/index.js'
 import { callersNamed } from '../support/callers.js'
 import { ordered, resourceIn } from '../support/registryFrom.js'

@@ -4,7 +4,7 @@
  */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { claim } from '../../engine/descriptor/access.js'
+import { claim } from '../../engine/descriptor/define.js'
 import { date, decimal, integer, number, text } from '../../engine/descriptor/index.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { callersNamed } from '../support/callers.js'

@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { kindNames } from '../../engine/descriptor/kinds.js'
+import { optionRows } from '../../engine/descriptor/options.js'
 import { settingNames } from '../../engine/process/settings.js'
 import { root } from '../../support/root.js'
 
@@ -120,6 +122,27 @@ test('messages name the package, not another name that npx would download', () =
 test('every setting is documented', () => {
   const text = current.map(read).join('\n')
   for (const name of settingNames) assert.ok(text.includes(`\`${name}\``), name)
+})
+
+/** The kinds that a cell of a table names: `all but json`, or `text, integer`. */
+const kindsIn = (cell: string): string[] => {
+  const [words = ''] = cell.split(';')
+  const isNamed = (kind: string) => new RegExp(`\\b${kind}\\b`).test(words)
+  return kindNames.filter((kind) => (words.startsWith('all') ? !isNamed(kind) : isNamed(kind)))
+}
+
+test('docs/descriptors.md has every option of a field, with the kinds that take it', () => {
+  const rows = [...read('docs/descriptors.md').matchAll(/^\| (`.+?`) +\| ([^|]+?) +\|/gm)]
+  for (const [name, { kinds = kindNames }] of optionRows) {
+    if (kinds.length === 0) continue
+    const documented = rows
+      .filter(([, names = '']) => names.includes(`\`${name}\``))
+      .map(([, , cell = '']) => kindsIn(cell))
+    const isDocumented = documented.some(
+      (listed) => listed.join() === kindNames.filter((kind) => kinds.includes(kind)).join(),
+    )
+    assert.ok(isDocumented, `${name} of ${kinds.join(', ')} is not in a table of docs/descriptors.md`)
+  }
 })
 
 test.run()

@@ -71,6 +71,21 @@ for (const [part, targets] of Object.entries(allowed)) {
   })
 }
 
+test('no file of the engine imports itself through others, not even for types', () => {
+  const engine = new Set(sources.filter((file) => file.startsWith('engine/')))
+  const followed = new Set<string>()
+  const circles: string[] = []
+  const follow = (file: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(file)
+    if (start >= 0) circles.push([...trail.slice(start), file].join(' → '))
+    if (followed.has(file)) return
+    followed.add(file)
+    for (const target of importsOf(file)) if (engine.has(target)) follow(target, [...trail, file])
+  }
+  for (const file of engine) follow(file, [])
+  assert.equal(circles, [])
+})
+
 test('files of the project import each other and the package, as those of any project do', () => {
   const own = files.filter((file) => !isEngine(file))
   assert.ok(own.includes('product.ts'))

@@ -1,8 +1,8 @@
 /** Changes of whole tables, and of tables that others use: former tables and columns, references, views and columns of other programs. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { OnDelete } from '../../engine/descriptor/fields.js'
 import { boolean, decimal, integer, text, timestamp } from '../../engine/descriptor/index.js'
+import type { OnDelete } from '../../engine/descriptor/options.js'
 import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { type Difference, describeDifference } from '../../engine/storage/migration/difference.js'
 import { describeSteps } from '../../engine/storage/migration/migrationPlan.js'

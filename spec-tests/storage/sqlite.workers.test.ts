@@ -5,7 +5,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Executor, WorkerDied, workerThread } from '../../engine/storage/sqlite/worker.js'
 import { writeQueue } from '../../engine/storage/sqlite/writeQueue.js'
-import type { WritePlan } from '../../engine/storage/write.js'
+import type { WritePlan } from '../../engine/storage/writeData.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { startOffice } from '../support/office.js'
 

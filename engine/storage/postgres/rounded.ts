@@ -1,7 +1,7 @@
 /** Finds values that a column of another program's table would round, such as 1.239 of numeric(10,2). */
 import type { Field, Resource, RowValues, Value } from '../../descriptor/registry.js'
 import { type CatalogueTable, findColumn } from '../migration/catalogue.js'
-import type { Refused } from '../write.js'
+import type { Refused } from '../writeData.js'
 
 const isRoundedNumber = (type: string, value: number): boolean => {
   const [, places] = /^numeric\(\d+,(\d+)\)/.exec(type) ?? []

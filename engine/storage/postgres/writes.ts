@@ -6,15 +6,25 @@ import { setTimeout } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { DatabaseError } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { type BatchOutcome, type BatchPlan, makeBatch, withBuffers } from '../batch.js'
+import { makeBatch, withBuffers } from '../batch.js'
 import { conflictsQuery } from '../conflicts.js'
 import type { Cell, Dialect, Source } from '../dialect.js'
-import { type ImportOutcome, type ImportPlan, makeImport } from '../import.js'
+import { makeImport } from '../import.js'
 import { keyQueries, keysTable } from '../keys.js'
 import { runInTurn, type Walk } from '../referencing.js'
 import { literal, quoted } from '../schema.js'
 import { OutcomeUnknown, Unavailable } from '../storage.js'
-import { type KeyStatements, makeWrite, type Outcome, type Refused, RowRefused, type WritePlan } from '../write.js'
+import { makeWrite, RowRefused } from '../write.js'
+import type {
+  BatchOutcome,
+  BatchPlan,
+  ImportOutcome,
+  ImportPlan,
+  KeyStatements,
+  Outcome,
+  Refused,
+  WritePlan,
+} from '../writeData.js'
 import type { Connections } from './connections.js'
 import { Dropped } from './errors.js'
 import { clock } from './functions.js'

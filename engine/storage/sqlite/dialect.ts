@@ -1,8 +1,7 @@
 /** What SQLite says differently. */
 
 import { dateGlob } from '../../descriptor/kinds.js'
-import type { Field, Resource } from '../../descriptor/registry.js'
-import { idField, textFields } from '../../descriptor/registry.js'
+import { type Field, idField, type Resource, textFields } from '../../descriptor/registry.js'
 import { compile, jsonList, parameter } from '../bindings.js'
 import { fold } from '../caseFold.js'
 import type { ColumnSql, Dialect, Source } from '../dialect.js'
@@ -10,7 +9,7 @@ import { keyQueries } from '../keys.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
 import { countsTable, escapedName, quoted } from '../schema.js'
 import { idTypeIn, isIntegerType, joinedText, textSize, unmanagedColumns } from '../unmanaged.js'
-import type { KeyStatements } from '../write.js'
+import type { KeyStatements } from '../writeData.js'
 import { knex } from './knex.js'
 import { columnOf, isLong, jsonIndex, longRowsIndex, rowJson, rowKey, searchTable, sortKey } from './schema.js'
 import { containsSql, isIndexed, searchParameters } from './search.js'

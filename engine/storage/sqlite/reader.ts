@@ -3,7 +3,7 @@ import type { Database, Statement } from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
 import { bind, jsonList } from '../bindings.js'
 import { containment, fold } from '../caseFold.js'
-import type { Query } from '../referencing.js'
+import type { Query } from '../writeData.js'
 import { DeadlineExceeded, matchExpression, pickTrigrams, probeSql } from './search.js'
 
 type Prepare = (sql: string) => Statement

@@ -1,10 +1,20 @@
 /** Writes that share a commit: each is checked and made by itself, and all become durable with one sync. */
 import type { Database } from 'better-sqlite3'
-import { type BatchOutcome, type BatchPlan, makeBatch } from '../batch.js'
+import { makeBatch } from '../batch.js'
 import type { Cell } from '../dialect.js'
-import { type ImportOutcome, type ImportPlan, makeImport } from '../import.js'
-import { type Query, runAtOnce, type Walk } from '../referencing.js'
-import { makeWrite, type Outcome, type Refused, RowRefused, type WritePlan } from '../write.js'
+import { makeImport } from '../import.js'
+import { runAtOnce, type Walk } from '../referencing.js'
+import { makeWrite, RowRefused } from '../write.js'
+import type {
+  BatchOutcome,
+  BatchPlan,
+  ImportOutcome,
+  ImportPlan,
+  Outcome,
+  Query,
+  Refused,
+  WritePlan,
+} from '../writeData.js'
 import { bindLists, preparer } from './reader.js'
 
 /** A write that waits for its commit, and how long it has waited for its turn, in milliseconds. */

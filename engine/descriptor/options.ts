@@ -1,0 +1,523 @@
+/** The options of a field, one row each: what it takes, the kinds that take it, its rule for values, and what contradicts it. */
+import { z } from 'zod'
+import { describeClock } from './clock.js'
+import { maxDecimalDigits } from './decimals.js'
+import { parseJson } from './jsonText.js'
+import {
+  canonicalOf,
+  type GivenValue,
+  type IdKind,
+  idKinds,
+  isValueOf,
+  type Kind,
+  type KindSpec,
+  kindNames,
+  kindOf,
+} from './kinds.js'
+import { isForeignName, isName } from './names.js'
+import { didYouMean, pathHint } from './nearest.js'
+import { compilePattern, maxPatternLength } from './pattern.js'
+import { formatValue, type Report } from './registryError.js'
+import { aFunction, anObject, filledText, flag, names, type Shape, type Shapes, sentence, shape } from './shapes.js'
+import { countCodePoints, type Violation } from './violations.js'
+
+/** Stands for the type of a field's values in the shape of an option. */
+interface FieldValue {
+  readonly isFieldValue: true
+}
+
+/** The type of an option for a field with values of type V. */
+type Fill<T, V> = T extends FieldValue
+  ? V
+  : T extends () => FieldValue
+    ? () => V
+    : T extends readonly FieldValue[]
+      ? readonly V[]
+      : T extends Readonly<Record<string, readonly FieldValue[]>>
+        ? Readonly<Record<string, readonly V[]>>
+        : T
+
+/** A rule for the values of a field. */
+interface ValueRule {
+  /** The type of a violation, and the key of the rule in its `ctx`. */
+  readonly violation: readonly [type: string, key: string]
+  readonly allows: (given: never, spec: KindSpec) => (value: never) => boolean
+  /** In JSON Schema; by default the rule has the same name there. */
+  readonly keywords?: (given: never) => Readonly<Record<string, unknown>>
+}
+
+/** A resource that a field may reference. */
+export interface Target {
+  readonly path: string
+  /** Undefined if its file has no valid table. */
+  readonly table: string | undefined
+  readonly existing?: boolean | undefined
+  readonly id?: IdKind | undefined
+}
+
+/** What decides whether the options of a field contradict each other, or the rest of the descriptor. */
+export interface CheckedField {
+  readonly name: string
+  readonly kind: Kind
+  readonly options: Options<GivenValue>
+  readonly isRequired: boolean
+  readonly isUpdatable: boolean
+  readonly isCreatable: boolean
+  /** Whether the table belongs to another program. */
+  readonly isExisting: boolean
+  /** The options of all fields of the resource. */
+  readonly fields: Readonly<Record<string, Options<GivenValue>>>
+  readonly targets: readonly Target[]
+  /** The resource that it references. */
+  readonly target: Target | undefined
+  /** Why a value breaks the rules; passed on, because it reads them from the rows. */
+  readonly findViolation: (rules: { kind: Kind } & Options<GivenValue>, value: unknown) => Violation | undefined
+}
+
+interface OptionRow<T, K extends Kind> {
+  readonly shape: Shape<T> | ((spec: KindSpec) => Shape<T>)
+  /** By default all kinds. */
+  readonly kinds?: readonly K[]
+  /** Whether it would reveal the values of a redacted field. */
+  readonly revealsValues?: true
+  readonly rule?: ValueRule
+  /** Reports what contradicts an option that is given. A block, because TypeScript infers the types of options from the rows. */
+  readonly check?: (given: Fill<T, GivenValue>, field: CheckedField, report: Report) => void
+}
+
+const option = <T, K extends Kind = Kind>(row: OptionRow<T, K>): OptionRow<T, K> => row
+
+const allBut = <K extends Kind>(...others: K[]) =>
+  kindNames.filter((kind): kind is Exclude<Kind, K> => !others.includes(kind as K))
+
+const schemaOf = (spec: KindSpec) => kindOf(spec.kind).body(spec) as z.ZodType<FieldValue>
+const value = (spec: KindSpec) => shape(kindOf(spec.kind).expected, schemaOf(spec))
+const functionOfValue = aFunction<() => FieldValue>()
+export const foreignName = shape('a name such as "EmployeeId"', z.string().refine(isForeignName))
+const length = shape('a number of characters', z.int().min(0))
+const roles = z.array(filledText).nonempty().readonly()
+
+const toComparable = (spec: KindSpec, given: GivenValue) =>
+  kindOf(spec.kind).comparable?.(given as never, spec) ?? canonicalOf(spec, given)
+
+/** JSON Schema has bounds of numbers only. */
+const boundKeywords = (keyword: string) => (given: GivenValue) => ({
+  [typeof given === 'string' ? `x-${keyword}` : keyword]: given,
+})
+
+/** Why a field cannot be in a list, after the name of the property. */
+export type FieldCheck = (name: string, options: Options<GivenValue>) => string | false | undefined
+
+/** A field whose value a message about several fields would tell. */
+export const revealedField: FieldCheck = (name, { redacted, readBy }) =>
+  (redacted || readBy) &&
+  `names "${name}", which ${redacted ? 'is redacted' : 'has readBy'}: errors would reveal its values`
+
+/** Checks a list of names of fields. */
+export const checkFieldList = (
+  property: string,
+  list: readonly string[],
+  fields: CheckedField['fields'],
+  report: Report,
+  check: FieldCheck,
+): void => {
+  const known = Object.keys(fields)
+  for (const [index, name] of list.entries()) {
+    const options = Object.hasOwn(fields, name) ? fields[name] : undefined
+    const unknown = !options && `names the unknown field "${name}"${didYouMean(name, known)}`
+    const why = check(name, options ?? {}) || unknown
+    if (why) report(`${property} ${why}`, property, index)
+    if (list.indexOf(name) < index) report(`${property} names "${name}" twice`, property, index)
+  }
+}
+
+const checkFunction = (name: string, compute: () => unknown, spec: KindSpec, report: Report): unknown => {
+  const { expected } = kindOf(spec.kind)
+  try {
+    const computed = compute()
+    if (computed instanceof Promise) {
+      computed.catch(() => {})
+      report(`the function ${name} is async, but it must return its value at once: ${expected}`, name)
+    } else if (!isValueOf(spec, computed)) {
+      report(`the function ${name} returns ${formatValue(computed)}, but it must return ${expected}`, name)
+    }
+    return computed
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : formatValue(error)
+    report(`the function ${name} throws an error: ${reason}`, name)
+    return undefined
+  }
+}
+
+/** Checks a value that new rows get, or the function that returns it. */
+const checkPreset = (name: 'default' | 'managed', { kind, options, target }: CheckedField, report: Report): void => {
+  const { [name]: source, unique } = options
+  const spec = { ...options, kind }
+  const computed = typeof source === 'function' ? checkFunction(name, source, spec, report) : source
+  if (target && !target.existing && typeof computed === 'number' && computed < 1)
+    report(`${name} is ${computed}, but ids begin at 1`, name)
+  if (unique !== true || source === true) return
+  const advice = 'a second row would be refused; remove one of the two'
+  if (typeof source !== 'function') report(`unique and a constant default contradict each other: ${advice}`, name)
+  else if (name === 'managed' && computed !== undefined && computed === checkFunction(name, source, spec, () => {}))
+    report(`unique, but the function managed returns the same value again: ${advice}`, name)
+}
+
+/** Checks that a constant keeps the rules of the field. */
+const checkConstant = (name: 'default' | 'example', field: CheckedField, report: Report): void => {
+  const { kind, options, findViolation } = field
+  const given = options[name]
+  const violation = typeof given === 'function' ? undefined : findViolation({ ...options, kind }, given)
+  if (violation) report(`${name} ${violation.describe(options)}`, name)
+}
+
+const tones = ['good', 'bad', 'warning', 'info', 'muted'] as const
+export type Tone = (typeof tones)[number]
+
+/** In the order in which messages name them. */
+export const fieldOptions = {
+  /** A one-sentence description for the API documents. */
+  about: option({ shape: sentence }),
+  /** The name for people, in the explorer; by default derived from the name of the field. */
+  label: option({ shape: shape('a name for people, such as "Department"', filledText) }),
+  /** An example value for the API documents; by default the value in the first demo row. */
+  example: option({
+    shape: value,
+    revealsValues: true,
+    check: (_, field, report) => {
+      checkConstant('example', field, report)
+    },
+  }),
+  /** The value if the body omits the field, or sends null for a required one. */
+  default: option({
+    shape: (spec) => shape(kindOf(spec.kind).expected, z.union([functionOfValue, schemaOf(spec)])),
+    check: (_, field, report) => {
+      if (field.options.managed) report('a managed field cannot have a default; remove one of the two', 'default')
+      checkConstant('default', field, report)
+      checkPreset('default', field, report)
+    },
+  }),
+  /** Clients cannot set the field: `true` leaves it null, a function returns its value when a row is created. */
+  managed: option({
+    shape: shape('true or a function such as now', z.union([z.literal(true), functionOfValue])),
+    check: (managed, field, report) => {
+      // The database sets a managed field of an existing table.
+      if (managed === true && field.isRequired && field.isCreatable && !field.isExisting)
+        report('a required managed field needs a function that returns its value, such as managed: now', 'managed')
+      checkPreset('managed', field, report)
+    },
+  }),
+  /** Returns the value that a managed field gets at every real change of its row. */
+  onUpdate: option({
+    shape: shape('a function such as now', functionOfValue),
+    check: (_, { options }, report) => {
+      if (!options.managed) report('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
+    },
+  }),
+  /** Clients always see null; the column is never selected, searched or filtered. */
+  redacted: option({
+    shape: flag,
+    check: (_, { isRequired }, report) => {
+      if (isRequired) report('a redacted field is always null for clients, so it cannot be required', 'redacted')
+    },
+  }),
+  /** The roles that see the field; it is null for everybody else, and never searched. */
+  readBy: option({
+    shape: shape("a list of roles, such as ['hr']", roles),
+    check: (readBy, { isRequired, options }, report) => {
+      if (isRequired) report('a field with readBy is null for others, so it cannot be required', 'readBy')
+      if (options.redacted) report('a redacted field is null for everybody; remove one of the two', 'readBy')
+      if (readBy.includes('public')) report('readBy names roles; for everybody, remove it', 'readBy')
+    },
+  }),
+  /** The column of an existing table, if it has another name than the field. */
+  column: option({
+    shape: foreignName,
+    check: (_, { isExisting }, report) => {
+      if (!isExisting) report('column needs existing: true; otherwise the column has the name of the field', 'column')
+    },
+  }),
+  /** The former name of the field, whose column `npm run migrate` renames. */
+  renamedFrom: option({
+    shape: shape('the former name of the field, such as "kind"', z.string().refine(isName)),
+    check: (former, { name, fields, isExisting }, report) => {
+      if (isExisting) report('renamedFrom changes the table, and an existing one is never changed', 'renamedFrom')
+      const reportFormer = (what: string) => report(`renamedFrom names "${former}", ${what}`, 'renamedFrom')
+      if (Object.hasOwn(fields, former))
+        reportFormer('which is still a field; remove one of the two, or rename in two steps')
+      if (former === 'id') reportFormer('which every row keeps; remove it')
+      if (Object.entries(fields).some(([other, { renamedFrom }]) => other !== name && renamedFrom === former))
+        reportFormer('like that of another field; only one can have its values')
+    },
+  }),
+  /** The most digits, before and after the point; at most 18. */
+  digits: option({
+    shape: {
+      ...shape(`a number of digits from 1 to ${maxDecimalDigits}`, z.int().min(1).max(maxDecimalDigits)),
+      missing: 'a decimal needs it: decimal({ digits: 12, places: 2 })',
+    },
+    kinds: ['decimal'],
+  }),
+  /** How many digits follow the point. */
+  places: option({
+    shape: ({ digits = maxDecimalDigits }) => ({
+      ...shape('a number of digits after the point, at most as many as digits', z.int().min(0).max(Number(digits))),
+      missing: 'a decimal needs it: decimal({ digits: 12, places: 2 })',
+    }),
+    kinds: ['decimal'],
+  }),
+  /** Lists accept this field as a filter: `status=a`, `status.in=a&status.in=b` and `status.null=true`. */
+  filter: option({ shape: flag, kinds: allBut('json'), revealsValues: true }),
+  /** Lists accept bounds of this field: `days.gte=2`, `.gt`, `.lte` and `.lt`. A text needs a format. */
+  range: option({
+    shape: flag,
+    kinds: allBut('boolean', 'uuid', 'json'),
+    revealsValues: true,
+    check: (_, { kind, options: { format, default: preset, managed } }, report) => {
+      if (kindOf(kind).isText && !format && !describeClock(preset ?? managed))
+        report("range of a text needs a format, such as format: 'date'", 'range')
+    },
+  }),
+  /** Lists can be ordered by this field: `sort=days` and `sort=-days`. */
+  sort: option({ shape: flag, kinds: allBut('uuid', 'json'), revealsValues: true }),
+  /** No two rows have the same value: in the whole table (`true`), or among rows with equal values in the named fields. */
+  unique: option({
+    shape: shape('true or a list of field names', z.union([z.literal(true), names])),
+    kinds: allBut('number', 'boolean', 'json'),
+    revealsValues: true,
+    check: (unique, { name, options, fields }, report) => {
+      if (unique === true) return
+      if (unique.length === 0)
+        report('unique is an empty list; write true if it is unique in the whole table', 'unique')
+      checkFieldList('unique', unique, fields, report, (other, others) =>
+        other === name ? 'names the field itself; name other fields, or write true' : revealedField(other, others),
+      )
+      if (options.readBy)
+        report('a field with readBy cannot be unique together with others: errors would reveal its values', 'unique')
+    },
+  }),
+  /** The path of the resource that the value references by `id`. */
+  references: option({
+    // Undefined is probably a name that was not imported.
+    shape: { ...shape('the path of a resource, such as "authors"', filledText), rejectsUndefined: true },
+    kinds: idKinds,
+    check: (references, { kind, target, targets }, report) => {
+      if (!target)
+        report(`references the unknown resource "${references}"${pathHint(references, targets)}`, 'references')
+      const idKind = target?.id ?? 'integer'
+      if (target?.table === undefined || kind === idKind) return
+      const ids = { integer: 'integers', uuid: 'UUIDs', text: 'texts' }[idKind]
+      report(`the ids of "${references}" are ${ids}; write ${idKind}({ references: '${references}' })`, 'references')
+    },
+  }),
+  /** What a delete of the referenced row does: refuse it (`restrict`, the default), set the field to null, or delete this row too. */
+  onDelete: option({
+    shape: shape("'restrict', 'set null' or 'cascade'", z.enum(['restrict', 'set null', 'cascade'])),
+    kinds: idKinds,
+    check: (onDelete, { options: { references }, target, isExisting, isRequired }, report) => {
+      if (target?.existing && !isExisting && onDelete !== 'restrict') {
+        const why = `"${references}" is an existing table, for which no foreign key is created`
+        report(`${why}; onDelete must be restrict`, 'onDelete')
+      }
+      if (references === undefined) report('onDelete needs references', 'onDelete')
+      if (onDelete === 'set null' && isRequired)
+        report('the field is required, so a delete cannot set it to null; use restrict or cascade', 'onDelete')
+    },
+  }),
+  /** The documented format; any string is accepted. Implied if the default or the managed value is `today` or `now`. */
+  format: option({ shape: shape('"date" or "timestamp"', z.enum(['date', 'timestamp'])), kinds: ['text'] }),
+  /** The colours of values in the explorer: `{ Approved: 'good' }`. */
+  tones: option({
+    shape: shape(
+      "an object with a tone for each value, such as { Approved: 'good' }",
+      anObject as z.ZodType<Readonly<Record<string, Tone>>>,
+    ),
+    kinds: ['text', 'integer', 'boolean'],
+    check: (given, { kind, options: { oneOf }, findViolation }, report) => {
+      for (const [key, tone] of Object.entries(given)) {
+        if (!tones.includes(tone)) {
+          const hint = didYouMean(String(tone), tones) || `; it must be one of ${tones.join(', ')}`
+          report(`tones: "${key}" has the unknown tone ${formatValue(tone)}${hint}`, 'tones', key)
+        }
+        const violation = findViolation({ kind, ...(oneOf && { oneOf }) }, kindOf(kind).isText ? key : parseJson(key))
+        if (violation) report(`tones: ${formatValue(key)} ${violation.message}`, 'tones', key)
+      }
+    },
+  }),
+  /** The only values that are allowed. */
+  oneOf: option({
+    shape: (spec) =>
+      shape(`a list of values, each ${kindOf(spec.kind).expected}`, z.array(schemaOf(spec)).nonempty().readonly()),
+    kinds: ['text', 'integer'],
+    rule: {
+      violation: ['enum', 'expected'],
+      allows: (values: readonly GivenValue[]) => {
+        const allowed = new Set(values)
+        return (given: GivenValue) => allowed.has(given)
+      },
+      keywords: (values: readonly GivenValue[]) => ({ enum: values }),
+    },
+    check: (oneOf, { kind, options: { oneOf: _, ...others }, findViolation }, report) => {
+      for (const [index, given] of oneOf.entries()) {
+        const violation = findViolation({ ...others, kind }, given)
+        if (violation) report(`oneOf: ${formatValue(given)} ${violation.message}`, 'oneOf', index)
+        if (oneOf.indexOf(given) !== index) report(`oneOf names ${formatValue(given)} twice`, 'oneOf', index)
+      }
+    },
+  }),
+  /** What an update may change each value of `oneOf` to: `{ Pending: ['Approved', 'Rejected'] }`. A value that is not named stays. */
+  next: option({
+    shape: (spec) =>
+      shape(
+        "an object with the values that may follow each, such as { Pending: ['Approved'] }",
+        z.record(z.string(), z.array(schemaOf(spec)).readonly()).readonly(),
+      ),
+    kinds: ['text', 'integer'],
+    check: (next, { options: { oneOf }, isUpdatable }, report) => {
+      if (!oneOf) {
+        report('next needs oneOf', 'next')
+        return
+      }
+      if (!isUpdatable) report('next needs update, because only updates make steps', 'next')
+      const values = oneOf.map(String)
+      for (const [from, steps] of Object.entries(next)) {
+        if (!values.includes(from))
+          report(`next names ${formatValue(from)}, which is not in oneOf${didYouMean(from, values)}`, 'next', from)
+        for (const [index, to] of steps.entries()) {
+          if (!oneOf.includes(to))
+            report(`next: ${formatValue(to)} is not in oneOf${didYouMean(String(to), values)}`, 'next', from, index)
+          else if (String(to) === from)
+            report(`next: ${formatValue(to)} follows itself, which is no change`, 'next', from, index)
+        }
+      }
+    },
+  }),
+  /** The least value. */
+  min: option({
+    shape: value,
+    kinds: allBut('text', 'boolean', 'uuid', 'json'),
+    rule: {
+      violation: ['greater_than_equal', 'ge'],
+      allows: (min: GivenValue, spec) => (given: GivenValue) => toComparable(spec, given) >= toComparable(spec, min),
+      keywords: boundKeywords('minimum'),
+    },
+    check: (min, { kind, options }, report) => {
+      const { max = min } = options
+      const spec = { ...options, kind }
+      // Not by their texts: "9" is less than "10".
+      if (toComparable(spec, min) > toComparable(spec, max))
+        report(`min is ${formatValue(min)}, but max is ${formatValue(max)}; no value is allowed`, 'min')
+    },
+  }),
+  /** The greatest value. */
+  max: option({
+    shape: value,
+    kinds: allBut('text', 'boolean', 'uuid', 'json'),
+    rule: {
+      violation: ['less_than_equal', 'le'],
+      allows: (max: GivenValue, spec) => (given: GivenValue) => toComparable(spec, given) <= toComparable(spec, max),
+      keywords: boundKeywords('maximum'),
+    },
+  }),
+  /** The least number of characters, counted as code points. */
+  minLength: option({
+    shape: length,
+    kinds: ['text'],
+    rule: {
+      violation: ['string_too_short', 'min_length'],
+      // The number of UTF-16 units decides for most texts.
+      allows: (min: number) => (text: string) => text.length >= 2 * min || countCodePoints(text) >= min,
+    },
+    check: (minLength, { options: { maxLength = minLength } }, report) => {
+      if (minLength > maxLength)
+        report(`minLength is ${minLength}, but maxLength is ${maxLength}; no value is allowed`, 'minLength')
+    },
+  }),
+  /** The greatest number of characters, counted as code points. */
+  maxLength: option({
+    shape: length,
+    kinds: ['text'],
+    rule: {
+      violation: ['string_too_long', 'max_length'],
+      allows: (max: number) => (text: string) =>
+        text.length <= max || (text.length <= 2 * max && countCodePoints(text) <= max),
+    },
+  }),
+  /** Values that are not allowed, because they mean something else in a URL; of an `id`, not an option of fields. */
+  reserved: option({
+    shape: shape('a list of texts', names),
+    kinds: [],
+    rule: {
+      violation: ['reserved', 'reserved'],
+      allows: (values: readonly string[]) => (given: string) => !values.includes(given),
+      // The description of the id has them.
+      keywords: () => ({}),
+    },
+  }),
+  /** A regular expression that the whole value must match; needs a `maxLength` of at most 1,000. */
+  pattern: option({
+    shape: shape(
+      "a regular expression as a string, such as '[A-Z]{3}'",
+      filledText.superRefine((source, context) => {
+        try {
+          compilePattern(source)
+        } catch (error) {
+          context.addIssue({ code: 'custom', params: { error: `cannot be used: ${(error as Error).message}` } })
+        }
+      }),
+    ),
+    kinds: ['text'],
+    rule: {
+      violation: ['string_pattern_mismatch', 'pattern'],
+      allows: (pattern: string) => {
+        const matches = compilePattern(pattern)
+        // A text of a megabyte takes seconds; it is too long anyway.
+        return (text: string) => text.length > 2 * maxPatternLength || matches(text)
+      },
+      keywords: (pattern: string) => ({ pattern: `^(?:${pattern})$` }),
+    },
+    check: (_, { options: { maxLength = Number.POSITIVE_INFINITY } }, report) => {
+      if (maxLength > maxPatternLength) report(`a pattern needs a maxLength of at most ${maxPatternLength}`, 'pattern')
+    },
+  }),
+}
+
+type Rows = typeof fieldOptions
+export type OptionName = keyof Rows
+
+/** The options of a field with values of type V. */
+export type Options<V> = {
+  [Name in keyof Rows]?: Rows[Name] extends OptionRow<infer T, infer _K> ? Fill<T, V> : never
+}
+
+/** The options that fields of a kind may have. */
+export type OptionOf<K extends Kind> = {
+  [Name in OptionName]: Rows[Name] extends OptionRow<infer _T, infer Kinds> ? (K extends Kinds ? Name : never) : never
+}[OptionName]
+
+export type TextFormat = NonNullable<Options<never>['format']>
+export type OnDelete = NonNullable<Options<never>['onDelete']>
+
+/** All rows, without what is special to their types. */
+export const optionRows = Object.entries(fieldOptions) as unknown as [OptionName, OptionRow<unknown, Kind>][]
+
+export const takesOption = (kind: Kind, name: OptionName): boolean => {
+  const { kinds }: { readonly kinds?: readonly Kind[] } = fieldOptions[name]
+  return kinds === undefined || kinds.includes(kind)
+}
+
+/** Making the schemas of a kind takes longer than checking the options of a field. */
+const shapesOf = new Map<string, Shapes>()
+
+/** What each option of a field of this kind must be. */
+export const optionShapes = (spec: KindSpec): Shapes => {
+  const key = `${spec.kind} ${spec.digits} ${spec.places}`
+  const taken = optionRows.filter(([name]) => takesOption(spec.kind, name))
+  const shapes =
+    shapesOf.get(key) ??
+    Object.fromEntries(
+      taken.map(([name, { shape: given }]) => [name, typeof given === 'function' ? given(spec) : given]),
+    )
+  shapesOf.set(key, shapes)
+  return shapes
+}
