@@ -1,7 +1,7 @@
 /** Generates bodies of creates and updates as JSON text: valid ones with arbitrary values, and invalid ones. */
 import fc from 'fast-check'
 import { fromUnits, toUnits } from '../engine/descriptor/decimals.js'
-import { canonicalOf, type Kind } from '../engine/descriptor/kinds.js'
+import { canonicalOf, type Kind } from '../engine/descriptor/kinds/index.js'
 import {
   type Field,
   type GivenValue,

@@ -1,5 +1,5 @@
 /** Fills tables with many rows: variations of the demo rows that keep unique values distinct. */
-import { kindOf } from '../engine/descriptor/kinds.js'
+import { kindOf } from '../engine/descriptor/kinds/index.js'
 import {
   type Field,
   idField,

@@ -2,7 +2,7 @@
 
 import { fromUnits } from '../engine/descriptor/decimals.js'
 import { expandableFields } from '../engine/descriptor/expansion.js'
-import { kindOf, type ParameterValue } from '../engine/descriptor/kinds.js'
+import { kindOf, type ParameterValue } from '../engine/descriptor/kinds/index.js'
 import {
   type Condition,
   possibleConditions,

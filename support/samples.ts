@@ -1,6 +1,6 @@
 /** Generates rows and create bodies from descriptors, for tests and benchmarks. */
 import { byId } from '../engine/descriptor/ids.js'
-import { type Kind, kindOf } from '../engine/descriptor/kinds.js'
+import { type Kind, kindOf } from '../engine/descriptor/kinds/index.js'
 import {
   type Field,
   idField,

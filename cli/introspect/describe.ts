@@ -1,7 +1,14 @@
 /** Describes tables of another program as resources, and reports what a descriptor cannot express. */
 
 import { isDate, now, parseTimestamp, today } from '../../engine/descriptor/clock.js'
-import { canonicalOf, type IdKind, isValueOf, type Kind, type KindSpec, kindOf } from '../../engine/descriptor/kinds.js'
+import {
+  canonicalOf,
+  type IdKind,
+  isValueOf,
+  type Kind,
+  type KindSpec,
+  kindOf,
+} from '../../engine/descriptor/kinds/index.js'
 import { idField, type Registry } from '../../engine/descriptor/registry.js'
 import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/migration/catalogue.js'
 import type { NewField, NewResource } from '../new/plan.js'

@@ -1,5 +1,5 @@
 /** The key of a table of another program, and the view that gives a table one. */
-import { type IdKind, idKinds } from '../../engine/descriptor/kinds.js'
+import { type IdKind, idKinds } from '../../engine/descriptor/kinds/index.js'
 import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/migration/catalogue.js'
 import { quoted } from '../../engine/storage/schema.js'
 

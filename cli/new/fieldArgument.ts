@@ -1,7 +1,7 @@
 /** Parses a field of the command line: `title:text!`, `author_id:authors`, `status:text,filter=Planned`. */
 import { parseJson } from '../../engine/descriptor/checks.js'
 import { now, today } from '../../engine/descriptor/clock.js'
-import { type Kind, type KindSpec, kindNames, kindOf, kinds } from '../../engine/descriptor/kinds.js'
+import { type Kind, type KindSpec, kindNames, kindOf, kinds } from '../../engine/descriptor/kinds/index.js'
 import { isName } from '../../engine/descriptor/names.js'
 import { didYouMean } from '../../engine/descriptor/nearest.js'
 import { foreignKinds } from '../../engine/descriptor/projectFile.js'

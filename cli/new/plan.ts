@@ -1,6 +1,6 @@
 /** The data of a new resource, from which its files are written. */
 import type { Options } from '../../engine/descriptor/fields.js'
-import type { IdKind, Kind } from '../../engine/descriptor/kinds.js'
+import type { IdKind, Kind } from '../../engine/descriptor/kinds/index.js'
 import type { GivenValue } from '../../engine/descriptor/registry.js'
 
 /** A field with its options. */

@@ -1,7 +1,7 @@
 /** The examples in the documents: from the demo rows or, without any that everybody may see, from the descriptor. */
 import { exampleRows } from '../descriptor/access.js'
 import { describeClock } from '../descriptor/clock.js'
-import { isValueOf } from '../descriptor/kinds.js'
+import { isValueOf } from '../descriptor/kinds/index.js'
 import {
   type Field,
   idField,

@@ -1,7 +1,7 @@
 /** The zod schemas: the row, the page and the create body of a descriptor; the index, the health check and the error bodies. */
 import { z } from 'zod'
 import { describeClock } from '../descriptor/clock.js'
-import { jsonTypes, kindOf } from '../descriptor/kinds.js'
+import { jsonTypes, kindOf } from '../descriptor/kinds/index.js'
 import { schemaNames } from '../descriptor/names.js'
 import { type Field, isMandatory, type Resource, updatableFields, writableFields } from '../descriptor/registry.js'
 import { type Aggregate, aggregatedFields, aggregates, type Group, possibleGroups } from '../descriptor/summary.js'

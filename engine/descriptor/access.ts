@@ -1,5 +1,5 @@
 /** Who may do what: as a descriptor says it, and what follows from it for a caller. */
-import { canonicalOf, isValueOf, type ParameterValue } from './kinds.js'
+import { canonicalOf, isValueOf, type ParameterValue } from './kinds/index.js'
 import type { Field, GivenValue, Resource } from './registry.js'
 
 /** Not by identity: a project may have two copies of this module. */

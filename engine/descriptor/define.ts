@@ -1,7 +1,7 @@
 /** The descriptor that a resource file exports, and the row and create-body types inferred from it. */
 import type { Access } from './access.js'
 import type { FieldSpec, OptionsOf, ValueOf } from './fields.js'
-import type { IdKind, Kind } from './kinds.js'
+import type { IdKind, Kind } from './kinds/index.js'
 
 export type Fields = Readonly<Record<string, FieldSpec<Kind, OptionsOf[Kind]>>>
 

@@ -1,6 +1,6 @@
 /** The functions with which a descriptor declares its fields, and the options that they take. */
 import type { z } from 'zod'
-import { type Kind, type KindOptions, kinds } from './kinds.js'
+import { type Kind, type KindOptions, kinds } from './kinds/index.js'
 import type { RuleOptions } from './valueRules.js'
 
 /** The options of a field with values of type V. */

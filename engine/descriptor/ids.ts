@@ -1,5 +1,5 @@
 /** The ids of rows: which texts can be one, and their order. */
-import { kindOf } from './kinds.js'
+import { kindOf } from './kinds/index.js'
 import { idField, type Resource, type RowId, type RowValues } from './registry.js'
 import { isStorable, Violation } from './violations.js'
 

@@ -2,7 +2,7 @@
 import { maxDecimalDigits } from './decimals.js'
 import type { Descriptor, Fields } from './define.js'
 import { type FieldSpec, type OnDelete, type OptionName, onDeletes, optionNames } from './fields.js'
-import { type IdKind, idKinds, isValueOf, type Kind, type KindOptions, kindNames, kindOf } from './kinds.js'
+import { type IdKind, idKinds, isValueOf, type Kind, type KindOptions, kindNames, kindOf } from './kinds/index.js'
 import { isForeignName, isName, isTableName } from './names.js'
 import { didYouMean, nearest } from './nearest.js'
 import { formatValue, type Report, reportAt } from './registryError.js'

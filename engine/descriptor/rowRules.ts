@@ -2,7 +2,7 @@
 import { toUnits } from './decimals.js'
 import type { Rule } from './define.js'
 import { JsonText } from './jsonText.js'
-import { canonicalOf, type KindSpec } from './kinds.js'
+import { canonicalOf, type KindSpec } from './kinds/index.js'
 import type { Field, GivenValue, Resource, RowValues } from './registry.js'
 import { Violation } from './violations.js'
 

@@ -1,6 +1,6 @@
 /** Sample values of fields, within their rules: for examples in the documents, generated rows and tests. */
 import { fromUnits, parseDecimal, toUnits } from './decimals.js'
-import { type Kind, kindOf } from './kinds.js'
+import { type Kind, kindOf } from './kinds/index.js'
 import { alphabet, matchingText } from './patternSample.js'
 import type { Field, GivenValue } from './registry.js'
 import { findViolation } from './valueRules.js'

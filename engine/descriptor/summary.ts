@@ -1,5 +1,5 @@
 /** The description of a summary: which rows, grouped by what, and what is computed of each group. */
-import type { ParameterValue } from './kinds.js'
+import type { ParameterValue } from './kinds/index.js'
 import type { Selection } from './listQuery.js'
 import type { Field, Resource } from './registry.js'
 

@@ -1,6 +1,6 @@
 /** The rules that a descriptor may give for the values of a field: what each allows, and how the documents state it. */
 import type { z } from 'zod'
-import { canonicalOf, type KindSpec, kindOf } from './kinds.js'
+import { canonicalOf, type KindSpec, kindOf } from './kinds/index.js'
 import { compilePattern, maxPatternLength } from './pattern.js'
 import type { GivenValue } from './registry.js'
 import { countCodePoints, Violation, withCheck } from './violations.js'

@@ -1,5 +1,5 @@
 /** Small distributions above a table, of numbers and dates with ranges: the database counts the rows of each bar, which filters by its range. */
-import { kindOf, type ParameterValue } from '../descriptor/kinds.js'
+import { kindOf, type ParameterValue } from '../descriptor/kinds/index.js'
 import type { Condition, Selection } from '../descriptor/listQuery.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { Violation } from '../descriptor/violations.js'

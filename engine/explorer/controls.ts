@@ -1,6 +1,6 @@
 /** The control of a field in the form of a new row, or of one that exists. */
 import { indentedJson, JsonText } from '../descriptor/jsonText.js'
-import { canonicalOf, type KindEntry, kindOf } from '../descriptor/kinds.js'
+import { canonicalOf, type KindEntry, kindOf } from '../descriptor/kinds/index.js'
 import {
   type Field,
   type GivenValue,

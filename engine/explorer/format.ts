@@ -1,5 +1,5 @@
 /** Values as people read them: grouped digits, days such as 1 Mar 2026, yes and no. The exact value stays at hand. */
-import { kindOf } from '../descriptor/kinds.js'
+import { kindOf } from '../descriptor/kinds/index.js'
 import type { Field, Value } from '../descriptor/registry.js'
 import { type Html, html } from './html.js'
 

@@ -1,7 +1,7 @@
 /** The form that imports a file: a dry run first, with each issue at its cell, then one button. The script sends it to the API. */
 import { pathNotFound } from '../contract/errors.js'
 import { matchFields, maxImportRows } from '../contract/importParameters.js'
-import type { Kind } from '../descriptor/kinds.js'
+import type { Kind } from '../descriptor/kinds/index.js'
 import { type Field, isMandatory, type Registry, type Resource, writableFields } from '../descriptor/registry.js'
 import { grouped } from './format.js'
 import { disabled, tokenControl } from './formPages.js'

@@ -1,6 +1,6 @@
 /** What a database says differently, and what a table has beside its columns. */
 import type { Knex } from 'knex'
-import type { Column, KindSpec } from '../descriptor/kinds.js'
+import type { Column, KindSpec } from '../descriptor/kinds/index.js'
 import type { Condition } from '../descriptor/listQuery.js'
 import type { Field, Resource, RowId, RowValues } from '../descriptor/registry.js'
 import type { BatchOutcome, BatchPlan } from './batch.js'

@@ -1,5 +1,5 @@
 /** A table whose rows have the rows that they reference, in the member `expanded`. */
-import { servedValue } from '../descriptor/kinds.js'
+import { servedValue } from '../descriptor/kinds/index.js'
 import type { Field } from '../descriptor/registry.js'
 import type { Dialect, Runner, Source } from './dialect.js'
 import { quoted } from './schema.js'

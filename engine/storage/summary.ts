@@ -1,7 +1,7 @@
 /** A summary as SQL, and its response. Rows are grouped by what is stored, which an index may have in order, and then by what is served. */
 import type { Knex } from 'knex'
 import { fromUnits, toUnits } from '../descriptor/decimals.js'
-import { kindOf, servedValue } from '../descriptor/kinds.js'
+import { kindOf, servedValue } from '../descriptor/kinds/index.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { type Aggregate, aggregates, dateParts, type Group, type SummaryQuery } from '../descriptor/summary.js'
 import { inText, sqlTag } from './bindings.js'

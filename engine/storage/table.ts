@@ -1,6 +1,6 @@
 /** Reads and writes of one resource on any database: version → cache → plan → statement → body. */
 import { createHash } from 'node:crypto'
-import type { ParameterValue } from '../descriptor/kinds.js'
+import type { ParameterValue } from '../descriptor/kinds/index.js'
 import {
   type Condition,
   defaultListQuery,

@@ -1,6 +1,6 @@
 /** Creates of every resource that allows them: each rule for each field, and that a rejected create stores nothing. */
 import * as assert from 'uvu/assert'
-import { kindOf } from '../../engine/descriptor/kinds.js'
+import { kindOf } from '../../engine/descriptor/kinds/index.js'
 import { editDistance } from '../../engine/descriptor/nearest.js'
 import {
   canonicalValue,

@@ -1,6 +1,6 @@
 /** A table as the database describes it, in a form that is the same for every database. */
 import type { OnDelete } from '../../descriptor/fields.js'
-import type { Kind, KindOptions, KindSpec } from '../../descriptor/kinds.js'
+import type { Kind, KindOptions, KindSpec } from '../../descriptor/kinds/index.js'
 import type { GivenValue } from '../../descriptor/registry.js'
 
 /** A reference to the `id` of another table, and what a delete there does. */

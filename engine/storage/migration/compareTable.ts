@@ -1,7 +1,7 @@
 /** Compares a descriptor with its table: the shape that it should have, and the differences that need a maintainer. */
 import type { Knex } from 'knex'
 import { JsonText } from '../../descriptor/jsonText.js'
-import { type KindSpec, kindOf } from '../../descriptor/kinds.js'
+import { type KindSpec, kindOf } from '../../descriptor/kinds/index.js'
 import { didYouMean } from '../../descriptor/nearest.js'
 import {
   canonicalValue,

@@ -1,6 +1,6 @@
 /** Converts stored values to another kind, if nothing is lost. */
 import { type JsonText, parseAnyText } from '../../descriptor/jsonText.js'
-import { type Column, canonicalOf, isValueOf, type Kind, type KindSpec } from '../../descriptor/kinds.js'
+import { type Column, canonicalOf, isValueOf, type Kind, type KindSpec } from '../../descriptor/kinds/index.js'
 import type { GivenValue } from '../../descriptor/registry.js'
 import { Violation } from '../../descriptor/violations.js'
 

@@ -1,5 +1,5 @@
 /** What a database provides for migrations: reading its catalogue, and the SQL of each change. */
-import type { KindSpec } from '../../descriptor/kinds.js'
+import type { KindSpec } from '../../descriptor/kinds/index.js'
 import type { Field, Registry, Resource, RowValues } from '../../descriptor/registry.js'
 import type { ColumnSql } from '../dialect.js'
 import type { DerivedObject, ObjectName, SchemaDialect } from '../schema.js'

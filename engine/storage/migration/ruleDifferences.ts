@@ -1,7 +1,7 @@
 /** Finds the rows whose values do not fit their field: they break a rule, or are served as null although a value is required. No start is refused because of them. */
 
 import { JsonText } from '../../descriptor/jsonText.js'
-import { servedValue } from '../../descriptor/kinds.js'
+import { servedValue } from '../../descriptor/kinds/index.js'
 import type { Field, Registry, Resource, Value } from '../../descriptor/registry.js'
 import { brokenRules } from '../../descriptor/rowRules.js'
 import { ruleNames, violationFinder } from '../../descriptor/valueRules.js'

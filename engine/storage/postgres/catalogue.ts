@@ -1,6 +1,6 @@
 /** Reads the catalogue of PostgreSQL, and alters a table whose shape changes. */
 import { maxDecimalDigits } from '../../descriptor/decimals.js'
-import { idKinds, type Kind, type KindSpec, kindNames } from '../../descriptor/kinds.js'
+import { idKinds, type Kind, type KindSpec, kindNames } from '../../descriptor/kinds/index.js'
 import type { GivenValue } from '../../descriptor/registry.js'
 import {
   type CatalogueColumn,

@@ -1,6 +1,6 @@
 /** Reads and stores whole rows on PostgreSQL in batches, each one JSON document. */
 import type { Knex } from 'knex'
-import { type Column, columnIn } from '../../descriptor/kinds.js'
+import { type Column, columnIn } from '../../descriptor/kinds/index.js'
 import { boundValue, quoted, readValue } from '../schema.js'
 import type { CopiedTable, StoredRow } from '../storage.js'
 import { insertFrom, knex, named, prepared } from './prepared.js'

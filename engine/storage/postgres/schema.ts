@@ -2,7 +2,7 @@
  * The tables on PostgreSQL and the objects derived from them, which the server maintains whichever program writes: a column
  * with the searched text, the indexes, and the triggers that compute the text and record every change.
  */
-import { type Column, columnIn, type IdKind, type KindSpec, kindOf, servedValue } from '../../descriptor/kinds.js'
+import { type Column, columnIn, type IdKind, type KindSpec, kindOf, servedValue } from '../../descriptor/kinds/index.js'
 import { type Field, idField, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
 import { recordTables } from '../migration/descriptorRecord.js'

@@ -1,6 +1,6 @@
 /** Reads the catalogue of SQLite. */
 import type { Database } from 'better-sqlite3'
-import { type Kind, type KindSpec, kindNames } from '../../descriptor/kinds.js'
+import { type Kind, type KindSpec, kindNames } from '../../descriptor/kinds/index.js'
 import type { TableChecks } from '../changedTables.js'
 import { type CatalogueTable, type ForeignKey, largeKeySql, repeatedIdSql } from '../migration/catalogue.js'
 import { countsTable, quoted } from '../schema.js'

@@ -1,6 +1,6 @@
 /** What SQLite says differently. */
 
-import { dateGlob } from '../../descriptor/kinds.js'
+import { dateGlob } from '../../descriptor/kinds/index.js'
 import type { Field, Resource } from '../../descriptor/registry.js'
 import { idField, textFields } from '../../descriptor/registry.js'
 import { compile, jsonList, parameter } from '../bindings.js'

@@ -1,7 +1,7 @@
 /** The migration dialect of SQLite. SQLite stores the SQL of each object, which is compared with the expected SQL. */
 import { setImmediate } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
-import type { KindSpec } from '../../descriptor/kinds.js'
+import type { KindSpec } from '../../descriptor/kinds/index.js'
 import type { Resource } from '../../descriptor/registry.js'
 import { convert } from '../migration/conversions.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'

@@ -3,7 +3,7 @@
  * filters and uniqueness, the search index, and the table's row count and version. Their SQL uses nothing that SQLite 3.40 lacks.
  */
 import { createHash } from 'node:crypto'
-import { type Column, columnIn, type KindSpec, servedValue } from '../../descriptor/kinds.js'
+import { type Column, columnIn, type KindSpec, servedValue } from '../../descriptor/kinds/index.js'
 import {
   type Field,
   idField,

@@ -1,0 +1,47 @@
+/** The kind `boolean`: true or false. */
+import { z } from 'zod'
+import { Violation } from '../violations.js'
+import type { KindEntry } from './entry.js'
+
+const texts = new Map([
+  ['true', true],
+  ['false', false],
+])
+const bits = new Map([
+  ['1', true],
+  ['0', false],
+])
+
+export const boolean = {
+  expected: 'true or false',
+  wrongType: 'bool_type',
+  row: () => z.boolean(),
+  body: () => z.boolean(),
+  options: ['filter', 'sort', 'tones'],
+  parse: (text) => texts.get(text) ?? new Violation('bool_parsing', text),
+  sqlite: {
+    type: 'integer',
+    declared: /^bool/i,
+    isValue: (column) => `${column} in (0, 1)`,
+    json: (column) => `json(iif(${column}, 'true', 'false'))`,
+    bind: Number,
+    read: Boolean,
+  },
+  postgres: {
+    type: 'boolean',
+    read: (text: string) => text === 't',
+    convert: (column, { type }) => (type === 'bigint' ? `${column} = 1` : `${column}::boolean`),
+  },
+  convertible: 'only true and false, or 1 and 0,',
+  convert: (text, { isText, isWhole }) => (isText ? texts : isWhole ? bits : undefined)?.get(text),
+  // SQLite stores 1 and 0.
+  toText: (stored) => String(bits.get(stored) ?? stored),
+  served: (stored) => stored === true || stored === 'true' || stored === 't',
+  sample: (n) => n % 2 === 0,
+  demo: (n) => n % 2 === 1,
+  wrongLiterals: ['"true"', '1', '0', '[]', '{}'],
+  input: 'checkbox',
+  cell: 'true or false',
+  aliases: ['bool'],
+  fromDefault: (text, sql) => new Map([...texts, ...bits]).get((text ?? sql).toLowerCase()),
+} as const satisfies KindEntry
