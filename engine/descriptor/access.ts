@@ -1,5 +1,5 @@
 /** Who may do what: as a descriptor says it, and what follows from it for a caller. */
-import { canonicalOf, isValueOf, type ParameterValue } from './kinds/index.js'
+import { canonicalOf, isValueOf, isWhole, type ParameterValue } from './kinds/index.js'
 import type { Field, GivenValue, Resource } from './registry.js'
 
 /** Not by identity: a project may have two copies of this module. */
@@ -75,7 +75,7 @@ const claimValues = (field: Field, { claims }: Identity, { name }: Claim): reado
   if (all.length > maxClaimValues) return []
   const valid = all.filter((value) => value !== undefined && value !== null && isValueOf(field, value))
   const values = valid.map((value) => canonicalOf(field, value as GivenValue) as ParameterValue)
-  return [...new Set(values.map((value) => (field.kind === 'integer' ? BigInt(value) : value)))]
+  return [...new Set(values.map((value) => (isWhole(field) ? BigInt(value) : value)))]
 }
 
 export const hasRole = ({ name, roles }: Identity, word: string): boolean =>

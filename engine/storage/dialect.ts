@@ -14,12 +14,6 @@ export type Values = Readonly<Record<string, unknown>>
 /** A value as the driver returns it. */
 export type Cell = string | number | bigint | Uint8Array | null
 
-/** How the values of a column are read and written: SQL of the column, and SQL with a `?` for the value. */
-export interface ColumnSql {
-  readonly read: string
-  readonly write: string
-}
-
 export interface Dialect {
   readonly knex: Knex
   columnOf(spec: KindSpec): Column

@@ -3,14 +3,11 @@ import { z } from 'zod'
 import { Violation } from '../violations.js'
 import type { KindEntry } from './entry.js'
 
-const texts = new Map([
-  ['true', true],
-  ['false', false],
-])
-const bits = new Map([
-  ['1', true],
-  ['0', false],
-])
+const either = (text: string, yes: string, no: string): boolean | undefined =>
+  text === yes ? true : text === no ? false : undefined
+
+const fromText = (text: string): boolean | undefined => either(text, 'true', 'false')
+const fromBit = (text: string): boolean | undefined => either(text, '1', '0')
 
 export const boolean = {
   expected: 'true or false',
@@ -18,7 +15,7 @@ export const boolean = {
   row: () => z.boolean(),
   body: () => z.boolean(),
   options: ['filter', 'sort', 'tones'],
-  parse: (text) => texts.get(text) ?? new Violation('bool_parsing', text),
+  parse: (text) => fromText(text) ?? new Violation('bool_parsing', text),
   sqlite: {
     type: 'integer',
     declared: /^bool/i,
@@ -33,9 +30,9 @@ export const boolean = {
     convert: (column, { type }) => (type === 'bigint' ? `${column} = 1` : `${column}::boolean`),
   },
   convertible: 'only true and false, or 1 and 0,',
-  convert: (text, { isText, isWhole }) => (isText ? texts : isWhole ? bits : undefined)?.get(text),
+  convert: (text, { isText, isWhole }) => (isText ? fromText(text) : isWhole ? fromBit(text) : undefined),
   // SQLite stores 1 and 0.
-  toText: (stored) => String(bits.get(stored) ?? stored),
+  toText: (stored) => String(fromBit(stored) ?? stored),
   served: (stored) => stored === true || stored === 'true' || stored === 't',
   sample: (n) => n % 2 === 0,
   demo: (n) => n % 2 === 1,
@@ -43,5 +40,5 @@ export const boolean = {
   input: 'checkbox',
   cell: 'true or false',
   aliases: ['bool'],
-  fromDefault: (text, sql) => new Map([...texts, ...bits]).get((text ?? sql).toLowerCase()),
+  fromDefault: (text, sql) => fromText((text ?? sql).toLowerCase()) ?? fromBit(text ?? sql),
 } as const satisfies KindEntry

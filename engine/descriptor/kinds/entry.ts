@@ -93,6 +93,11 @@ interface DemoPlace extends KindOptions {
   readonly path: string
 }
 
+interface RuledField extends KindOptions {
+  readonly references?: string | undefined
+  readonly oneOf?: readonly unknown[] | undefined
+}
+
 export interface KindEntry {
   /** Completes the sentence "it must be …" about a descriptor or a demo row. */
   readonly expected: string
@@ -128,13 +133,9 @@ export interface KindEntry {
   /** The function that returns the current value. */
   readonly clock?: () => string
   /** The nth sample value; different for each n. */
-  readonly sample: (
-    n: number,
-    name: string,
-    options: KindOptions,
-  ) => string | number | boolean | Readonly<Record<string, unknown>>
+  readonly sample: (n: number, name: string, options: KindOptions) => KindValue
   /** The value in the nth demo row of a new resource, which people read; by default the sample. */
-  readonly demo?: (n: number, place: DemoPlace) => string | number | boolean | Readonly<Record<string, unknown>>
+  readonly demo?: (n: number, place: DemoPlace) => KindValue
   /** JSON texts that are no values. */
   readonly wrongLiterals: readonly string[]
   /** Which values of other kinds convert to it, to complete the sentence "… convert". */
@@ -150,10 +151,7 @@ export interface KindEntry {
   /** The step of that input, if it is not 1. */
   readonly step?: 'any'
   /** What a form says about a value, which may have bounds; by default nothing. */
-  readonly words?: (
-    field: KindOptions & { readonly references?: string | undefined; readonly oneOf?: readonly unknown[] | undefined },
-    bounds: string | undefined,
-  ) => string
+  readonly words?: (field: RuledField, bounds: string | undefined) => string
   /** What a cell of an imported table has; by default any text. */
   readonly cell?: string
   /** The options that a type of the command line states: `decimal12.2`. */

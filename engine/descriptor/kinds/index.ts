@@ -68,7 +68,7 @@ export const isExact = ({ kind }: OfKind): boolean => kindOf(kind).sums?.fromUni
 export const isMoment = ({ kind, format }: OfKind & { readonly format?: string | undefined }): boolean =>
   format !== undefined || kindOf(kind).isMoment === true
 
-export const jsonNames = (fields: readonly (OfKind & { readonly name: string })[]): string[] =>
+export const jsonFieldNames = (fields: readonly (OfKind & { readonly name: string })[]): string[] =>
   fields.filter(isJson).map(({ name }) => name)
 
 /** The kind whose columns are of a type that states its options, such as `numeric(12,2)`. */
