@@ -1,7 +1,7 @@
 /** Generates bodies of creates and updates as JSON text: valid ones with arbitrary values, and invalid ones. */
 import fc from 'fast-check'
 import { fromUnits, toUnits } from '../engine/descriptor/decimals.js'
-import { canonicalOf, type Kind } from '../engine/descriptor/kinds.js'
+import { canonicalOf, isExact, isNumber, isWhole, type Kind, kindOf } from '../engine/descriptor/kinds/index.js'
 import {
   type Field,
   type GivenValue,
@@ -11,7 +11,6 @@ import {
   writableFields,
 } from '../engine/descriptor/registry.js'
 import { brokenRule } from '../support/oracle.js'
-import { wrongLiterals } from '../support/samples.js'
 import { text } from './arbitraryText.js'
 
 /** The members of a JSON object in order; a name may occur twice. */
@@ -45,30 +44,22 @@ const momentForms = (ms: number): string[] => {
 /** The spellings of a value in JSON. */
 const spellings = (kind: Kind, value: GivenValue): string[] => {
   const plain = Object.is(value, -0) ? '-0.0' : JSON.stringify(value)
-  if (kind === 'integer') return [plain, `${value}.0`, `${value}e0`, `${value}.00E+0`]
-  if (kind === 'number') return [plain, Number(value).toExponential()]
+  if (isWhole({ kind })) return [plain, `${value}.0`, `${value}e0`, `${value}.00E+0`]
+  if (isNumber({ kind }) && !isExact({ kind })) return [plain, Number(value).toExponential()]
   return [plain, escapeNonAscii(plain)]
 }
 
 const edgeNumbers = [0.1 + 0.2, 5e-324, Number.MAX_VALUE, -0, 1e21, 1e-7, 2 ** 53, 123456789012345680000]
 
 /** Values of a kind, most of them within the bounds of the field. */
-const arbitraryValue = ({
-  kind,
-  min,
-  max,
-  maxLength,
-  oneOf,
-  pattern,
-  digits = 18,
-  places,
-}: Field): fc.Arbitrary<GivenValue> => {
+const arbitraryValue = (field: Field): fc.Arbitrary<GivenValue> => {
+  const { kind, name, min, max, maxLength, oneOf, pattern, digits = 18, places } = field
   if (oneOf) return fc.constantFrom(...oneOf)
   if (pattern !== undefined) return fc.stringMatching(new RegExp(`^(?:${pattern})$`))
   // An offset must not lead to another millennium.
   const moment = (first = '0002-01-01', last = '9998-12-31') =>
     fc.date({ min: new Date(first), max: new Date(last), noInvalidDate: true })
-  const arbitraries: Record<Kind, () => fc.Arbitrary<GivenValue>> = {
+  const arbitraries: Partial<Record<Kind, () => fc.Arbitrary<GivenValue>>> = {
     text: () => text.map((value) => [...value].slice(0, maxLength).join('')),
     integer: () => fc.integer({ min: Number(min ?? 1 - 2 ** 53), max: Number(max ?? 2 ** 53 - 1) }),
     number: () =>
@@ -91,18 +82,18 @@ const arbitraryValue = ({
     timestamp: () =>
       moment(min as string, max as string).chain((value) => fc.constantFrom(...momentForms(value.getTime()))),
   }
-  return arbitraries[kind]()
+  return arbitraries[kind]?.() ?? fc.nat().map((n) => kindOf(kind).sample(n, name, field))
 }
 
 /** Values at the bounds of a field's rules, and just inside and past them. */
 const boundValues = (field: Field): GivenValue[] => {
   const { kind, min, max, minLength = 0, maxLength = 0, oneOf, pattern, example } = field
   const near = [min, max].flatMap((bound): GivenValue[] => {
-    if (typeof bound === 'number') return (kind === 'integer' ? [-1, 0, 1] : [-1e-9, 0, 1e-9]).map((by) => bound + by)
+    if (typeof bound === 'number') return (isWhole(field) ? [-1, 0, 1] : [-1e-9, 0, 1e-9]).map((by) => bound + by)
     if (typeof bound !== 'string') return []
-    if (kind === 'decimal')
+    if (field.digits !== undefined)
       return [-1n, 0n, 1n].map((by) => fromUnits(toUnits(String(canonicalOf(field, bound))) + by, field))
-    if (kind === 'timestamp') return [-1, 0, 1].flatMap((ms) => momentForms(Date.parse(bound) + ms))
+    if (kindOf(kind).input === 'datetime-local') return [-1, 0, 1].flatMap((ms) => momentForms(Date.parse(bound) + ms))
     return [-1, 0, 1].map((days) => new Date(Date.parse(bound) + days * 86_400_000).toISOString().slice(0, 10))
   })
   const lengths = [minLength - 1, minLength, maxLength, maxLength + 1].filter((length) => length >= 0)
@@ -174,7 +165,7 @@ export const invalidBody = (resource: Resource, method: BodyMethod, ids: Ids): f
       .map(([name, literal]) => withValue(name, 'extra_forbidden', literal))
     const wrong = fields.flatMap((field) => {
       const { name, kind, references, redacted } = field
-      const ofKind = [...wrongLiterals[kind], nested(300)].map((literal) => withValue(name, undefined, literal))
+      const ofKind = [...kindOf(kind).wrongLiterals, nested(300)].map((literal) => withValue(name, undefined, literal))
       const past = (references ? [] : boundValues(field)).flatMap((value) => {
         const type = brokenRule(field, value)
         return type === undefined ? [] : [withValue(name, type, JSON.stringify(value))]

@@ -1,6 +1,7 @@
 /** Generates the query parameters of lists, with the integers they must be parsed to, and item ids. */
 import fc from 'fast-check'
 import { expandableFields } from '../engine/descriptor/expansion.js'
+import { isWhole } from '../engine/descriptor/kinds/index.js'
 import { possibleConditions, possibleOrders } from '../engine/descriptor/listQuery.js'
 import { operatorOf } from '../engine/descriptor/operators.js'
 import type { Resource, RowValues } from '../engine/descriptor/registry.js'
@@ -66,10 +67,9 @@ export const listParameters = (resource: Resource, rows: readonly RowValues[]): 
     const plainText = fc.oneof(substring, text.chain(escaped), anyEscaped).map((written) => ({ written }))
     const words = (values: readonly string[]) => fc.constantFrom(...values).map((written) => ({ written }))
     const conditions = possibleConditions(resource).map(({ field, operator, parameter: name }) => {
-      const { kind } = field
       const own = row?.[field.name] ?? null
       if (operatorOf(operator).operand === 'boolean') return named(name, words(['true', 'false', 'True', '']))
-      if (kind === 'integer')
+      if (isWhole(field))
         return named(name, integerLike(withEdges(own === null ? small(9) : fc.constant(BigInt(own as number)))))
       const likely = own === null ? text : fc.constant(String(own))
       return named(

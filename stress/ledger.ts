@@ -1,4 +1,5 @@
 /** Records what clients sent and which responses they got; after a crash the service is compared with it. */
+import { isText } from '../engine/descriptor/kinds/index.js'
 import {
   type Field,
   type Resource,
@@ -53,7 +54,7 @@ const longShare = 0.1
 
 /** A text of any length, which is not part of an index. */
 const isFreeText = ({ kind, filter, sort, unique, redacted, maxLength, oneOf }: Field): boolean =>
-  kind === 'text' && !filter && !sort && !unique && !redacted && maxLength === undefined && !oneOf
+  isText({ kind }) && !filter && !sort && !unique && !redacted && maxLength === undefined && !oneOf
 
 const hasUniqueReference = ({ fields }: Resource): boolean => fields.some((field) => field.unique && field.references)
 

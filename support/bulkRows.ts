@@ -1,5 +1,5 @@
 /** Fills tables with many rows: variations of the demo rows that keep unique values distinct. */
-import { kindOf } from '../engine/descriptor/kinds.js'
+import { isWhole, kindOf } from '../engine/descriptor/kinds/index.js'
 import {
   type Field,
   idField,
@@ -47,7 +47,7 @@ export const bulkRows = (resource: Resource): ((n: number) => RowValues) => {
       if (references) row[name] = null
       else if (hasRules(field)) row[name] = sampleValue(field, n) ?? null
       else if (kindOf(kind).isText) row[name] = `${row[name] ?? name}-${n}`
-      else row[name] = kind === 'integer' ? (largest.get(name) ?? 0) + n : (sampleValue(field, n) ?? null)
+      else row[name] = isWhole(field) ? (largest.get(name) ?? 0) + n : (sampleValue(field, n) ?? null)
     }
     return row
   }
@@ -103,7 +103,7 @@ export const addBulkRows = async (
   report: (done: number) => void,
 ): Promise<void> => {
   const bulkRow = bulkRows(resource)
-  const isNumbered = idField(resource).kind === 'integer'
+  const isNumbered = isWhole(idField(resource))
   const stored = isNumbered ? await lastId(storage, resource) : ((await storage.counts()).get(resource) ?? 0)
   const first = Math.max(resource.demo.length, stored)
   const mandatory = resource.fields.filter(({ references, unique, required }) => references && unique && required)

@@ -2,7 +2,7 @@
 
 import { fromUnits } from '../engine/descriptor/decimals.js'
 import { expandableFields } from '../engine/descriptor/expansion.js'
-import { kindOf, type ParameterValue } from '../engine/descriptor/kinds.js'
+import { isExact, isWhole, kindOf, type ParameterValue } from '../engine/descriptor/kinds/index.js'
 import {
   type Condition,
   possibleConditions,
@@ -42,10 +42,10 @@ export const searchedText = (resource: Resource, row: RowValues): string =>
     .join(' ')
 
 /** What a value is compared by: integers of parameters have any size, and a decimal is a number of its smallest units. */
-const comparable = ({ kind }: Field, value: ParameterValue | null): ParameterValue | null => {
+const comparable = (field: Field, value: ParameterValue | null): ParameterValue | null => {
   if (value === null || typeof value === 'boolean') return value
-  if (kind === 'integer') return BigInt(value)
-  return kind === 'decimal' ? BigInt(String(value).replace('.', '')) : value
+  if (isWhole(field)) return BigInt(value)
+  return field.digits !== undefined ? BigInt(String(value).replace('.', '')) : value
 }
 
 interface IndexedRow {
@@ -85,7 +85,7 @@ const unitsOf = (decimal: string, { places = 0 }: Field): bigint => {
 export const brokenRule = (field: Field, value: GivenValue): string | undefined => {
   const { oneOf, min, max, minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern = '[^]*' } = field
   const order = (one: GivenValue) => {
-    if (field.kind === 'decimal') return unitsOf(String(one), field)
+    if (field.digits !== undefined) return unitsOf(String(one), field)
     return typeof one === 'string' ? Date.parse(one) : Number(one)
   }
   // A JSON value has no rules, and may have a member named toString.
@@ -150,12 +150,12 @@ const aggregated = (field: Field, aggregate: Aggregate, rows: readonly RowValues
     )
     return sorted.at(aggregate === 'min' ? 0 : -1) as Value
   }
-  if (field.kind === 'number') {
+  if (!isExact(field)) {
     const sum = values.reduce<number>((total, value) => total + Number(value), 0)
     return aggregate === 'sum' ? sum : sum / values.length
   }
   const sum = values.reduce<bigint>((total, value) => total + BigInt(String(value).replace('.', '')), 0n)
-  if (field.kind === 'integer') return aggregate === 'sum' ? Number(sum) : Number(sum) / values.length
+  if (isWhole(field)) return aggregate === 'sum' ? Number(sum) : Number(sum) / values.length
   const { places = 0 } = field
   if (aggregate === 'sum') return fromUnits(sum, { places })
   const count = BigInt(values.length)
@@ -298,7 +298,7 @@ export class Oracle {
       for (const { written, integer } of operand === 'list' ? sent : sent.slice(-1)) {
         const text = decode(written)
         const parsed = operand === 'boolean' ? kindOf('boolean').parse(text, {}) : kindOf(kind).parse(text, field)
-        const value = kind === 'integer' && operand !== 'boolean' ? integer : parsed
+        const value = isWhole(field) && operand !== 'boolean' ? integer : parsed
         const isAllowed =
           !oneOf || operand === 'boolean' || option === 'range' || oneOf.map(String).includes(String(value))
         const isStored = option !== 'range' || typeof value !== 'string' || !value.includes('\0')
@@ -399,10 +399,11 @@ export const expectedRow = (
   Object.fromEntries(
     resource.fields.map((field): [string, Value] => {
       const { name, kind, managed, redacted, required } = field
+      const isTime = kindOf(kind).input === 'datetime-local'
       const value = Object.hasOwn(sent, name) && !managed ? (sent[name] ?? null) : undefined
       if (redacted || (name === 'id' && !before)) return [name, null]
       if (value !== undefined && (value !== null || !required))
-        return [name, kind === 'timestamp' && value !== null ? new Date(String(value)).toISOString() : value]
+        return [name, isTime && value !== null ? new Date(String(value)).toISOString() : value]
       if (before) return [name, before[name] ?? null]
       const source = managed ? (managed === true ? null : managed) : (field.default ?? null)
       return [name, typeof source === 'function' ? source() : source]

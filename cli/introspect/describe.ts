@@ -1,9 +1,16 @@
 /** Describes tables of another program as resources, and reports what a descriptor cannot express. */
 
-import { isDate, now, parseTimestamp, today } from '../../engine/descriptor/clock.js'
-import { canonicalOf, type IdKind, isValueOf, type Kind, type KindSpec, kindOf } from '../../engine/descriptor/kinds.js'
+import {
+  canonicalOf,
+  type IdKind,
+  isValueOf,
+  type Kind,
+  type KindSpec,
+  kindNames,
+  kindOf,
+} from '../../engine/descriptor/kinds/index.js'
 import { takesOption } from '../../engine/descriptor/options.js'
-import { idField, type Registry } from '../../engine/descriptor/registry.js'
+import { type GivenValue, idField, type Registry } from '../../engine/descriptor/registry.js'
 import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/migration/catalogue.js'
 import type { NewField, NewResource } from '../new/plan.js'
 import { distinctNames, fieldNames, resourcePaths } from './distinct.js'
@@ -17,11 +24,9 @@ interface Description {
 
 /** The kind of field that serves a column; undefined for bytes. A type that no kind stores is served as text. */
 const kindFor = ({ type, kind, digits, places }: CatalogueColumn): KindSpec | undefined => {
-  if (kind === 'decimal') return { kind, digits, places }
-  if (kind !== undefined) return { kind }
-  if (/^(?:datetime|timestamp)/i.test(type)) return { kind: 'timestamp' }
-  if (/money|currency/i.test(type) && !/^money$/.test(type)) return { kind: 'number' }
-  return /blob|bytea|binary/i.test(type) ? undefined : { kind: 'text' }
+  if (kind !== undefined) return digits === undefined ? { kind } : { kind, digits, places }
+  const foreign = kindNames.find((one) => kindOf(one).foreignTypes?.test(type))
+  return foreign || !/blob|bytea|binary/i.test(type) ? { kind: foreign ?? 'text' } : undefined
 }
 
 /** A resource that others may reference. */
@@ -44,7 +49,7 @@ const findReference = (
   if (targetColumn != null && targetColumn.toLowerCase() !== target.idColumn.toLowerCase())
     return `it references "${targetColumn}", not the id`
   // A key with integers that JSON cannot hold is a text, and so is what references it.
-  const isSame = kind === target.id || (kind === 'integer' && target.id === 'text')
+  const isSame = kind === target.id || (kindOf(kind).isWhole && kindOf(target.id).isText)
   return isSame ? target : `the ids there are of another kind, ${target.id}`
 }
 
@@ -81,7 +86,7 @@ const parseBounds = (sql: string, column: string, spec: KindSpec): Pick<NewField
     const step = operator === '>' ? 1 : operator === '<' ? -1 : 0
     const value = kindOf(kind).input === 'number' ? Number(given) + step : given
     const isStated = given !== '' && takesOption(kind, 'min') && isValueOf(spec, value)
-    if (name !== column || !isStated || (step !== 0 && kind !== 'integer')) return undefined
+    if (name !== column || !isStated || (step !== 0 && !kindOf(kind).isWhole)) return undefined
     bounds[operator.startsWith('>') ? 'min' : 'max'] = value as number | string
   }
   return bounds
@@ -95,15 +100,15 @@ const parseMaxLength = (type: string): number | undefined => {
 
 /** The rules that a column's type and checks have for its values; what they express is removed from the constraints. */
 const inferRules = ({ name, type, values }: CatalogueColumn, spec: KindSpec, constraints: Set<string>) => {
-  const { kind } = spec
+  const { isText } = kindOf(spec.kind)
   const checks = [...constraints]
   const listed = checks.find((sql) => allowedValues(sql)?.column === name)
   const allowed = values ?? allowedValues(listed ?? '')?.oneOf
   const fits =
-    takesOption(kind, 'oneOf') && allowed?.every((value) => typeof value === (kind === 'text' ? 'string' : 'number'))
+    takesOption(spec.kind, 'oneOf') && allowed?.every((value) => typeof value === (isText ? 'string' : 'number'))
   const bounded = checks.find((sql) => parseBounds(sql, name, spec))
   const bounds = parseBounds(bounded ?? '', name, spec)
-  const maxLength = kind === 'text' ? parseMaxLength(type) : undefined
+  const maxLength = isText ? parseMaxLength(type) : undefined
   if (fits) constraints.delete(listed ?? '')
   else constraints.delete(bounded ?? '')
   return {
@@ -112,30 +117,16 @@ const inferRules = ({ name, type, values }: CatalogueColumn, spec: KindSpec, con
   }
 }
 
-/** The default of a JSON column, if it is an empty object or array. */
-const parseJsonDefault = (text: string | undefined): Pick<NewField, 'default'> | undefined => {
-  const plain = text?.replaceAll(/\s/g, '')
-  if (plain === '{}') return { default: {} }
-  return plain === '[]' ? { default: [] } : undefined
-}
-
 /** What the default of a column is in a descriptor; undefined if only the database can compute it. */
 const parseDefault = (sql: string, spec: KindSpec): Pick<NewField, 'default'> | undefined => {
-  const { kind } = spec
+  const { clock, clockSql, fromDefault, isJson } = kindOf(spec.kind)
   const plain = sql.replace(/::[\w\s"().]+$/, '').replace(/^\((.*)\)$/, '$1')
-  if (/^(?:now\(\)|current_timestamp(?:\(\d\))?)$/i.test(plain) && kind === 'timestamp') return { default: now }
-  if (/^(?:now\(\)|\(?'now'::text\)?|current_date)$/i.test(plain) && kind === 'date') return { default: today }
-  const [, text] = /^'((?:[^']|'')*)'$/.exec(plain) ?? []
-  const given = text?.replaceAll("''", "'")
-  if (kind === 'boolean' && /^(?:true|false|[01])$/i.test(given ?? plain))
-    return { default: /^(?:true|1)$/i.test(given ?? plain) }
-  if (kind === 'json') return parseJsonDefault(given)
-  const number = given ?? (plain || Number.NaN)
-  const value = kind === 'decimal' ? String(number) : kindOf(kind).input === 'number' ? Number(number) : given
-  const isDated =
-    kind === 'date' ? isDate(given ?? '') : kind !== 'timestamp' || parseTimestamp(given ?? '') !== undefined
-  if (value === undefined || !isValueOf(spec, value) || !isDated) return undefined
-  return { default: canonicalOf(spec, value) as string | number }
+  if (clock && clockSql?.test(plain)) return { default: clock }
+  const [, quoted] = /^'((?:[^']|'')*)'$/.exec(plain) ?? []
+  const text = quoted?.replaceAll("''", "'")
+  const value = (fromDefault ? fromDefault(text, plain) : text) as GivenValue | undefined
+  if (value === undefined || !isValueOf(spec, value)) return undefined
+  return { default: isJson ? value : (canonicalOf(spec, value) as string | number) }
 }
 
 /** Names of columns that clients should not see. */
@@ -168,14 +159,13 @@ const whyNoCreate = (table: CatalogueTable, key: CatalogueColumn, fields: readon
   )
   const isInteger = /int/i.test(key.type)
   const isAssigned = table.rowId === key.name || key.default !== null
+  const idKind = key.kind && kindOf(key.kind)
   return [
     ...(left.length > 0 ? ['a column that is left out needs a value'] : []),
-    ...(key.kind === 'integer' && !isAssigned ? ['the database assigns no ids'] : []),
-    ...(key.kind === 'text' && isInteger
-      ? ['its ids are integers, some beyond 2^53 - 1, and are served as texts']
-      : []),
-    ...(key.kind === 'uuid' && key.foreignKey ? [`its ids are those of "${key.foreignKey.target}"`] : []),
-    ...(key.kind !== 'integer' && key.whyReadOnly != null ? ['only the database sets its ids'] : []),
+    ...(idKind?.isWhole && !isAssigned ? ['the database assigns no ids'] : []),
+    ...(idKind?.isText && isInteger ? ['its ids are integers, some beyond 2^53 - 1, and are served as texts'] : []),
+    ...(idKind?.length && key.foreignKey ? [`its ids are those of "${key.foreignKey.target}"`] : []),
+    ...(!idKind?.isWhole && key.whyReadOnly != null ? ['only the database sets its ids'] : []),
   ]
 }
 
@@ -200,7 +190,8 @@ const describeTable = (table: CatalogueTable, key: CatalogueColumn, targets: Rea
     const isReference = typeof target === 'object'
     const spec = isReference ? { kind: target.id } : inferred
     const { kind } = spec
-    if (kind === 'number' && /^(?:numeric|decimal) ?(?:\(|$)/i.test(type))
+    const { sums } = kindOf(kind)
+    if (sums && !sums.fromUnits && /^(?:numeric|decimal) ?(?:\(|$)/i.test(type))
       note(`"${own}" is of type ${type}; as number() it has the precision of a double`)
     const isRedacted = secret.test(name)
     const isUnique =

@@ -1,5 +1,5 @@
 /** The key of a table of another program, and the view that gives a table one. */
-import { type IdKind, idKinds } from '../../engine/descriptor/kinds.js'
+import { type IdKind, idKinds, isJson, kindOf } from '../../engine/descriptor/kinds/index.js'
 import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/migration/catalogue.js'
 import { quoted } from '../../engine/storage/schema.js'
 
@@ -28,13 +28,14 @@ export const findKey = (table: CatalogueTable): CatalogueColumn | undefined => {
 /** A part of a key as text. Only the last one may contain the hyphen that joins them; the others have it percent-encoded. */
 const partSql = ({ name, kind }: CatalogueColumn, isLast: boolean): string => {
   const text = `cast(${quoted(name)} as text)`
-  const isPlain = isLast || kind === 'integer' || kind === 'uuid' || kind === 'date'
+  const { isWhole, length } = kind ? kindOf(kind) : {}
+  const isPlain = isLast || isWhole || length !== undefined
   return isPlain ? text : `replace(replace(${text}, '%', '%25'), '-', '%2D')`
 }
 
 /** The number of a row in an order of its values, of those that have one. */
 const rowNumberSql = ({ columns }: CatalogueTable): string => {
-  const ordered = columns.filter(({ kind }) => kind !== undefined && kind !== 'json').map(({ name }) => quoted(name))
+  const ordered = columns.filter(({ kind }) => kind !== undefined && !isJson({ kind })).map(({ name }) => quoted(name))
   // The cast gives the column a type in SQLite, which views without rows would not have.
   return `cast(row_number() over (${ordered.length > 0 ? `order by ${ordered.join(', ')}` : ''}) as integer)`
 }

@@ -1,5 +1,5 @@
 /** Generates plausible demo rows for a new resource, with valid references and unique values. */
-import { fromUnits } from '../../engine/descriptor/decimals.js'
+import { isText, kindOf } from '../../engine/descriptor/kinds/index.js'
 import type { Registry, RowValues, Value } from '../../engine/descriptor/registry.js'
 import type { NewField, NewResource } from './plan.js'
 
@@ -12,12 +12,6 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   color: ['#1d4ed8', '#f59e0b', '#15803d'],
   city: ['London', 'Berlin', 'Lyon', 'Pune'],
 }
-
-const day = 86_400_000
-const firstDay = Date.UTC(2026, 0, 5)
-
-/** A week later in each row, and a day later in each later field, so that a start precedes its end. */
-const demoDate = (n: number, index: number): Date => new Date(firstDay + ((n - 1) * 7 + index) * day + 9 * 3_600_000)
 
 const readableName = (name: string): string => {
   const spaced = name.replaceAll('_', ' ')
@@ -55,20 +49,13 @@ const fieldValue = (
   n: number,
   index: number,
 ): Value => {
-  const { kind, default: preset, unique, digits = 1 } = field
-  const { path } = resource
+  const { kind, default: preset, unique } = field
   if (field.references) return demoReference(field, resource, ids, n)
   if (preset !== undefined && typeof preset !== 'function' && !unique) return preset
-  if (kind === 'number') return n + 0.5
-  if (kind === 'integer') return unique ? 1_000 + n : /^(is|has)_/.test(field.name) ? n % 2 : n
-  if (kind === 'boolean') return n % 2 === 1
-  if (kind === 'timestamp') return demoDate(n, index).toISOString()
-  if (kind === 'date') return demoDate(n, index).toISOString().slice(0, 10)
-  if (kind === 'uuid') return `0190d8a1-0000-7000-8000-${n.toString(16).padStart(12, '0')}`
-  // With few digits, the smallest units count the rows.
-  if (kind === 'decimal') return fromUnits(digits > 5 ? n * 100 + 50 : n % 10 ** digits, field)
-  if (kind === 'json') return { [path]: n }
-  return demoText(field, resource, n)
+  if (isText(field)) return demoText(field, resource, n)
+  const { demo, sample } = kindOf(kind)
+  const place = { ...field, isUnique: unique !== undefined, index, path: resource.path }
+  return demo ? demo(n, place) : sample(n, field.name, field)
 }
 
 /** The requested number of rows; fewer if a unique reference has fewer rows to reference, none if a required one has none. */

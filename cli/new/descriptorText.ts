@@ -1,4 +1,5 @@
 /** The text of a descriptor file, formatted as `npm run lint` expects it. */
+import { isWhole } from '../../engine/descriptor/kinds/index.js'
 import type { NewField, NewResource } from './plan.js'
 
 /** The longest line. */
@@ -78,7 +79,7 @@ export const descriptorText = ({ name, plural, area, about, table, existing, fie
     property('  ', 'table', quoted(table)),
     ...(existing ? ['  existing: true,'] : []),
     ...(existing && existing.idColumn !== 'id' ? [property('  ', 'idColumn', quoted(existing.idColumn))] : []),
-    ...(existing && existing.id !== 'integer' ? [`  id: ${quoted(existing.id)},`] : []),
+    ...(existing && !isWhole({ kind: existing.id }) ? [`  id: ${quoted(existing.id)},`] : []),
     '  fields: {',
     ...fields.map(fieldText),
     '  },',

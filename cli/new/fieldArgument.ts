@@ -1,8 +1,6 @@
 /** Parses a field of the command line: `title:text!`, `author_id:authors`, `status:text,filter=Planned`. */
-
-import { now, today } from '../../engine/descriptor/clock.js'
 import { parseJson } from '../../engine/descriptor/jsonText.js'
-import { type Kind, type KindSpec, kindNames, kindOf, kinds } from '../../engine/descriptor/kinds.js'
+import { isJson, isText, type Kind, type KindSpec, kindNames, kindOf } from '../../engine/descriptor/kinds/index.js'
 import { isName } from '../../engine/descriptor/names.js'
 import { didYouMean } from '../../engine/descriptor/nearest.js'
 import { type OptionName, takesOption } from '../../engine/descriptor/options.js'
@@ -17,35 +15,33 @@ type Typed = Partial<NewField> & Pick<NewField, 'kind'>
 /** The types that are not references, and their options in a descriptor. */
 const types: Readonly<Record<string, Typed>> = {
   ...Object.fromEntries(kindNames.map((kind) => [kind, { kind }])),
-  today: { kind: 'date', managed: today },
-  now: { kind: 'timestamp', managed: now },
+  ...Object.fromEntries(
+    kindNames.flatMap((kind) => {
+      const { clock } = kindOf(kind)
+      return clock ? [[clock.name, { kind, managed: clock }]] : []
+    }),
+  ),
 }
-
-/** A decimal with its digits and places, `decimal12.2`; without them it has these. */
-const decimalType = /^decimal(?:(\d+)\.(\d+))?$/
-const [presetDigits, presetPlaces] = [12, 2]
 
 const optionNames = ['filter', 'sort', 'range', 'unique', 'redacted']
 
-const clocks: Partial<Record<Kind, () => string>> = { date: today, timestamp: now }
-
 /** The value of a default: JSON, or the text itself where values are strings. */
 const parseValue = (kind: Kind, text: string): GivenValue => {
-  const isString = kindOf(kind).isText || kind === 'decimal' || kind === 'uuid'
-  if (kind === 'json' && typeof kinds.json.parse(text) !== 'string')
-    throw new UsageError(`the default is "${text}", but it must be ${kinds.json.expected}`)
-  return isString ? text : (parseJson(text) as GivenValue)
+  const { input, parse, expected } = kindOf(kind)
+  if (isJson({ kind }) && typeof parse(text, {}) !== 'string')
+    throw new UsageError(`the default is "${text}", but it must be ${expected}`)
+  return input === 'text' ? text : (parseJson(text) as GivenValue)
 }
 
 const parseDefault = (spec: KindSpec, text: string): NewField['default'] => {
   const { kind } = spec
   if (text === '') throw new UsageError('the default is empty; leave out the "=" or write a value after it')
-  const clock = clocks[kind]
+  const { clock } = kindOf(kind)
   if (clock && text === clock.name) return clock
   const value = parseValue(kind, text)
   const violation = findViolation(spec, value)
   if (violation === undefined) return value
-  if (kind === 'decimal' && violation.type !== 'decimal_parsing')
+  if (/_max_/.test(violation.type))
     throw new UsageError(`the default is "${text}", but it ${violation.message.replace(/; .*/, '')}`)
   const expected = `${clock ? `${clock.name} or ` : ''}${kindOf(kind).expected}`
   throw new UsageError(`the default is "${text}", but it must be ${expected}`)
@@ -53,9 +49,10 @@ const parseDefault = (spec: KindSpec, text: string): NewField['default'] => {
 
 /** The type, or the reference to another resource or to the new one itself. */
 const parseType = (type: string, registry: Registry, ownPath: string): Typed => {
-  const [decimal, digits, places] = decimalType.exec(type) ?? []
-  if (decimal)
-    return { kind: 'decimal', digits: Number(digits ?? presetDigits), places: Number(places ?? presetPlaces) }
+  for (const kind of kindNames) {
+    const options = kindOf(kind).argument?.(type)
+    if (options) return { kind, ...options } as Typed
+  }
   if (Object.hasOwn(types, type)) return types[type] as Typed
   const paths = [...registry.map(({ path }) => path), ownPath]
   // Every reference is also a filter.
@@ -79,7 +76,7 @@ const checkOptions = (options: readonly string[], kind: NewField['kind']): void 
       throw new UsageError(`unknown option "${option}"${hint}`)
     }
     // A text needs a format to have ranges.
-    const isAllowed = takesOption(kind, option as OptionName) && !(option === 'range' && kind === 'text')
+    const isAllowed = takesOption(kind, option as OptionName) && !(option === 'range' && isText({ kind }))
     if (!isAllowed) throw new UsageError(`a ${kind} cannot have the option ${option}`)
   }
 }
@@ -108,7 +105,7 @@ const parse = (argument: string, registry: Registry, ownPath: string): NewField 
     name,
     isRequired: described.includes('!') || parsed.managed !== undefined,
     // A text named status is always a filter.
-    ...(name === 'status' && parsed.kind === 'text' && { filter: true }),
+    ...(name === 'status' && isText(parsed) && { filter: true }),
     ...(preset !== undefined && { default: preset }),
   }
 }

@@ -1,6 +1,6 @@
 /** The data of a new resource, from which its files are written. */
 
-import type { IdKind, Kind, KindOptions } from '../../engine/descriptor/kinds.js'
+import type { IdKind, Kind, KindOptions } from '../../engine/descriptor/kinds/index.js'
 import type { Options } from '../../engine/descriptor/options.js'
 import type { GivenValue } from '../../engine/descriptor/registry.js'
 

@@ -1,7 +1,7 @@
 /** The value of `after`: where a page begins, how many rows are before it, and which list it continues. */
 import { createHash } from 'node:crypto'
 import { parseId } from '../descriptor/ids.js'
-import { kindOf } from '../descriptor/kinds.js'
+import { kindOf } from '../descriptor/kinds/index.js'
 import { type ListQuery, type Position, type Selection, selectionKey } from '../descriptor/listQuery.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { isStorable, Violation } from '../descriptor/violations.js'

@@ -1,7 +1,7 @@
 /** The examples in the documents: from the demo rows or, without any that everybody may see, from the descriptor. */
 import { exampleRows } from '../descriptor/access.js'
 import { describeClock } from '../descriptor/clock.js'
-import { isValueOf } from '../descriptor/kinds.js'
+import { isValueOf, isWhole } from '../descriptor/kinds/index.js'
 import {
   type Field,
   idField,
@@ -25,7 +25,7 @@ const presetExample = (field: Field): Value => {
 }
 
 const fieldExample = (field: Field): Value => {
-  if (field.name === 'id') return field.kind === 'integer' ? 1 : (sampleValue(field, 1) ?? null)
+  if (field.name === 'id') return isWhole(field) ? 1 : (sampleValue(field, 1) ?? null)
   if (field.redacted) return null
   // Swagger 2.0 does not take null among the values of an enum.
   return (
@@ -113,7 +113,7 @@ export const createdExample = (registry: Registry, resource: Resource): RowValue
     return [field.name, sent[field.name] ?? presetExample(field)]
   })
   const id = idField(resource)
-  if (id.kind !== 'integer') return { ...Object.fromEntries(created), id: sent['id'] ?? sampleValue(id, 2) ?? null }
+  if (!isWhole(id)) return { ...Object.fromEntries(created), id: sent['id'] ?? sampleValue(id, 2) ?? null }
   const last = Math.max(0, ...exampleRows(resource).map((row) => Number(row['id'])))
   return { ...Object.fromEntries(created), id: last + 1 }
 }

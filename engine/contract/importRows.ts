@@ -1,6 +1,7 @@
 /** Reads the body of an import: CSV, NDJSON or a JSON array, as the rows that were sent, with what is wrong with their form. */
 import { isUtf8 } from 'node:buffer'
 import { endOfString, maxJsonBytes } from '../descriptor/jsonText.js'
+import { isJson, kindOf } from '../descriptor/kinds/index.js'
 import { didYouMean } from '../descriptor/nearest.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { jsonNoun, shorten, Violation } from '../descriptor/violations.js'
@@ -43,9 +44,9 @@ const isEmpty = ({ text, isQuoted }: CsvCell): boolean => text === '' && !isQuot
 const cellJson = (field: Field, cell: CsvCell): string | Issue => {
   const { text } = cell
   if (isEmpty(cell)) return 'null'
-  if (field.kind === 'json' && text.length > maxJsonBytes)
+  if (isJson(field) && text.length > maxJsonBytes)
     return violationIssue(field, new Violation('json_too_large', Buffer.byteLength(text), { max_bytes: maxJsonBytes }))
-  if (field.kind === 'json') {
+  if (isJson(field)) {
     try {
       JSON.parse(text)
       return text
@@ -53,7 +54,7 @@ const cellJson = (field: Field, cell: CsvCell): string | Issue => {
       return violationIssue(field, new Violation('json_parsing', text))
     }
   }
-  const isLiteral = ['integer', 'number', 'boolean'].includes(field.kind) && literal.test(text)
+  const isLiteral = /number|checkbox/.test(kindOf(field.kind).input) && literal.test(text)
   return isLiteral ? text : JSON.stringify(text)
 }
 

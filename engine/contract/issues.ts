@@ -1,6 +1,6 @@
 /** The issues of a 422: what zod finds wrong with a body, what the database refuses, and what is wrong with a parameter. */
 import type { z } from 'zod'
-import { kindOf } from '../descriptor/kinds.js'
+import { kindOf } from '../descriptor/kinds/index.js'
 import { didYouMean } from '../descriptor/nearest.js'
 import type { Field, Registry, Resource, RowValues, Value } from '../descriptor/registry.js'
 import { brokenRules, wrongSteps } from '../descriptor/rowRules.js'

@@ -1,7 +1,7 @@
 /** Reads the parameters of requests: those of a list, and the id of a row. */
 import { z } from 'zod'
 import { parseId } from '../descriptor/ids.js'
-import { type ParameterValue, storableText } from '../descriptor/kinds.js'
+import { type ParameterValue, storableText } from '../descriptor/kinds/index.js'
 import {
   listParameters,
   type QueryParameter,

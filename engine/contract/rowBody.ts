@@ -1,6 +1,7 @@
 /** Validates the body of a create or an update, and turns everything that is wrong with it into issues. */
 import type { z } from 'zod'
 import { memberTexts, parseJsonText } from '../descriptor/jsonText.js'
+import { jsonFieldNames } from '../descriptor/kinds/index.js'
 import {
   canonicalValue,
   type Field,
@@ -31,7 +32,7 @@ const someMembers = (texts: ReadonlyMap<string, string>, names: readonly string[
 const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.ZodObject, isUpdate: boolean) => {
   const fields = new Map(allowed.map((field) => [field.name, field]))
   const names = [...fields.keys()]
-  const jsonNames = allowed.filter(({ kind }) => kind === 'json').map(({ name }) => name)
+  const jsonNames = jsonFieldNames(allowed)
   const otherNames = names.filter((name) => !jsonNames.includes(name))
 
   return (body: unknown, source = ''): { values: Readonly<Record<string, Value | undefined>>; issues: Issue[] } => {

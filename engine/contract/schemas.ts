@@ -1,7 +1,7 @@
 /** The zod schemas: the row, the page and the create body of a descriptor; the index, the health check and the error bodies. */
 import { z } from 'zod'
 import { describeClock } from '../descriptor/clock.js'
-import { jsonTypes, kindOf } from '../descriptor/kinds.js'
+import { isJson, jsonTypes, kindOf } from '../descriptor/kinds/index.js'
 import { schemaNames } from '../descriptor/names.js'
 import { type Field, isMandatory, type Resource, updatableFields, writableFields } from '../descriptor/registry.js'
 import { type Aggregate, aggregatedFields, aggregates, type Group, possibleGroups } from '../descriptor/summary.js'
@@ -153,7 +153,7 @@ const fieldSchemas = (fields: readonly Field[], isBody: boolean, isUpdate = fals
       const keywords = ruleKeywords(field)
       // A schema that allows null must name it among the values.
       if (Array.isArray(keywords['enum']) && !isRequired) keywords['enum'] = [...keywords['enum'], null]
-      if (field.kind === 'json' && !isRequired) keywords['type'] = [...jsonTypes, 'null']
+      if (isJson(field) && !isRequired) keywords['type'] = [...jsonTypes, 'null']
       const description = sentences(field, isBody, isUpdate)
       const extensions = extensionKeywords(field, isBody, isUpdate)
       return [field.name, schema.meta({ ...(description && { description }), ...extensions, ...keywords })]
@@ -219,7 +219,7 @@ const groupValue = (resource: Resource, { field: name, part }: Group): z.ZodType
 const aggregateValue = (resource: Resource, aggregate: Aggregate, name: string): z.ZodType => {
   const field = resource.fields.find((one) => one.name === name) as Field
   if (aggregate === 'min' || aggregate === 'max') return kindOf(field.kind).row(field).nullable()
-  return (field.kind === 'decimal' ? z.string().meta({ format: 'decimal' }) : z.number()).nullable()
+  return (kindOf(field.kind).sums?.schema() ?? z.number()).nullable()
 }
 
 /** A page of groups. Each has what the request asks for. */

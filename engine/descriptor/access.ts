@@ -1,6 +1,6 @@
 /** What follows for a caller from what descriptors say about access. */
 import { type AccessName, type AccessRule, type Claim, rulesOf } from './define.js'
-import { canonicalOf, isValueOf, type ParameterValue } from './kinds.js'
+import { canonicalOf, isValueOf, isWhole, type ParameterValue } from './kinds/index.js'
 import type { Field, GivenValue, Resource } from './registry.js'
 
 /** Who sends a request; nobody has no roles and no claims. */
@@ -46,7 +46,7 @@ const claimValues = (field: Field, { claims }: Identity, { name }: Claim): reado
   if (all.length > maxClaimValues) return []
   const valid = all.filter((value) => value !== undefined && value !== null && isValueOf(field, value))
   const values = valid.map((value) => canonicalOf(field, value as GivenValue) as ParameterValue)
-  return [...new Set(values.map((value) => (field.kind === 'integer' ? BigInt(value) : value)))]
+  return [...new Set(values.map((value) => (isWhole(field) ? BigInt(value) : value)))]
 }
 
 export const hasRole = ({ name, roles }: Identity, word: string): boolean =>

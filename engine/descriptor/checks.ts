@@ -1,7 +1,7 @@
 /** The rules for a descriptor beyond its syntax: names, lists of fields, rules, access, and what contradicts the options of fields. */
 import { accessNames, type Descriptor, isClaim, type Rule, rulesOf } from './define.js'
 import type { FieldSpec } from './fields.js'
-import { type GivenValue, kindOf } from './kinds.js'
+import { type GivenValue, kindOf } from './kinds/index.js'
 import { commonParameters } from './listParameters.js'
 import { isName } from './names.js'
 import { didYouMean } from './nearest.js'

@@ -1,6 +1,6 @@
 /** The descriptor that a resource file exports, and the row and create-body types inferred from it. */
 import type { FieldSpec, OptionsOf, ValueOf } from './fields.js'
-import type { IdKind, Kind } from './kinds.js'
+import type { IdKind, Kind } from './kinds/index.js'
 
 /** Not by identity: a project may have two copies of this module. */
 const brand = Symbol.for('resource-registry-engine.claim')

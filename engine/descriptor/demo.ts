@@ -1,5 +1,5 @@
 /** Verifies the demo rows against their descriptors and against each other. */
-import { kindOf } from './kinds.js'
+import { kindOf } from './kinds/index.js'
 import { didYouMean, nearest } from './nearest.js'
 import type { Field, Registry, Resource } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'

@@ -1,6 +1,6 @@
 /** The functions with which a descriptor declares its fields. */
 import type { z } from 'zod'
-import type { Kind, kinds } from './kinds.js'
+import type { Kind, kinds } from './kinds/index.js'
 import type { OptionOf, Options } from './options.js'
 
 /** The type of a field's values, in JavaScript and in JSON. */

@@ -1,5 +1,5 @@
 /** The ids of rows: which texts can be one, and their order. */
-import { kindOf } from './kinds.js'
+import { isWhole, kindOf } from './kinds/index.js'
 import { idField, type Resource, type RowId, type RowValues } from './registry.js'
 import { isStorable, Violation } from './violations.js'
 
@@ -10,7 +10,7 @@ export const isInteger = (text: string, bits = 64): boolean =>
 /** The id that a text stands for, in its one form; undefined if no row can have it. */
 export const parseId = (resource: Pick<Resource, 'fields'>, text: string): RowId | undefined => {
   const field = idField(resource)
-  if (field.kind === 'integer') return isInteger(text) ? text : undefined
+  if (isWhole(field)) return isInteger(text) ? text : undefined
   const id = isStorable(text) ? kindOf(field.kind).parse(text, field) : undefined
   return id === undefined || id instanceof Violation ? undefined : String(id)
 }

@@ -1,5 +1,5 @@
 /** The description of a list: which rows, in which order, and which page of them. */
-import type { ParameterValue } from './kinds.js'
+import type { ParameterValue } from './kinds/index.js'
 import { type Operand, type OperatorName, operatorNames, operatorOf } from './operators.js'
 import type { Resource, RowId } from './registry.js'
 

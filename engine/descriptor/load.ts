@@ -4,6 +4,7 @@ import { commandLine } from '../process/commandLine.js'
 import { demoIds, verifyConstants, verifyRows } from './demo.js'
 import { byId } from './ids.js'
 import { JsonText, parseJsonText } from './jsonText.js'
+import { isJson } from './kinds/index.js'
 import { canonicalRow, type Registry, type Resource, type RowValues, resourceFrom } from './registry.js'
 import { type FileError, RegistryError, reportIn } from './registryError.js'
 import { importResources } from './resourceFiles.js'
@@ -13,8 +14,8 @@ import { type ResourceModule, referenceTargets, verify } from './verify.js'
 
 /** JSON as it is written in the file: its numbers keep their digits, and its members their order. */
 const withJsonTexts = ({ fields }: Resource, row: RowValues, n: number, source: SourceFile | undefined): RowValues => {
-  const texts = fields.flatMap(({ name, kind }) => {
-    const text = kind === 'json' && source && (row[name] ?? null) !== null ? textAt(source, [n, name]) : undefined
+  const texts = fields.filter(isJson).flatMap(({ name }) => {
+    const text = source && (row[name] ?? null) !== null ? textAt(source, [n, name]) : undefined
     const parsed = text === undefined ? undefined : parseJsonText(text)
     return parsed instanceof JsonText ? [[name, parsed]] : []
   })

@@ -2,10 +2,11 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { isText } from './kinds/index.js'
 import { operationIdOf, operationNames } from './names.js'
 import { type OwnOperation, operationMethods } from './operation.js'
 import { importProjectFile, namedPosition } from './projectFile.js'
-import type { Registry } from './registry.js'
+import { idField, type Registry } from './registry.js'
 import { type FileError, RegistryError, type Report } from './registryError.js'
 import { isSourceFile } from './resourceFiles.js'
 import { aFunction, filledText, isObject, mandatory, parseProperties, type Shapes, sentence, shape } from './shapes.js'
@@ -66,7 +67,7 @@ const isTaken = (registry: Registry, { path }: OwnOperation): boolean => {
   if (['health', 'batch'].includes(first)) return true
   const resource = registry.find((one) => one.path === first)
   if (!resource || third !== undefined) return false
-  const isId = second?.startsWith('{') || (resource.id === 'text' && second !== undefined)
+  const isId = second?.startsWith('{') || (isText(idField(resource)) && second !== undefined)
   return second === undefined || isId || second === 'summary' || second === 'import'
 }
 

@@ -1,5 +1,5 @@
 /** The operators that compare a field with the value of a parameter; each serves the parser, the documents, the SQL and the explorer. */
-import type { ParameterValue } from './kinds.js'
+import type { ParameterValue } from './kinds/index.js'
 
 export type Operand = ParameterValue | readonly ParameterValue[]
 

@@ -13,7 +13,7 @@ import {
   type KindSpec,
   kindNames,
   kindOf,
-} from './kinds.js'
+} from './kinds/index.js'
 import { isForeignName, isName } from './names.js'
 import { didYouMean, pathHint } from './nearest.js'
 import { compilePattern, maxPatternLength } from './pattern.js'

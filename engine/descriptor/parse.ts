@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Descriptor, Fields } from './define.js'
 import type { FieldSpec } from './fields.js'
-import { idKinds, type Kind, type KindOptions, kindNames } from './kinds.js'
+import { idKinds, type Kind, type KindOptions, kindNames } from './kinds/index.js'
 import { isName, isTableName } from './names.js'
 import { foreignName, optionShapes } from './options.js'
 import { formatValue, type Report, reportAt } from './registryError.js'

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { findSyntaxError } from '../process/stripTypes.js'
 import { importFile } from '../process/typescript.js'
 import * as descriptorModule from './index.js'
+import { kindNames, kindOf } from './kinds/index.js'
 import { didYouMean } from './nearest.js'
 import type { FileError } from './registryError.js'
 import { type Position, positionBetween, resourceSource, type SourceFile, wordPosition } from './sourceFile.js'
@@ -13,21 +14,9 @@ export const engineName = 'resource-registry-engine'
 const exported = Object.keys(descriptorModule)
 
 /** Types of other systems, and the kind to use instead. */
-export const foreignKinds: Readonly<Record<string, string>> = {
-  string: 'text',
-  varchar: 'text',
-  int: 'integer',
-  bigint: 'integer',
-  float: 'number',
-  double: 'number',
-  real: 'number',
-  numeric: 'decimal',
-  money: 'decimal',
-  guid: 'uuid',
-  jsonb: 'json',
-  bool: 'boolean',
-  datetime: 'timestamp',
-}
+export const foreignKinds: Readonly<Record<string, string>> = Object.fromEntries(
+  kindNames.flatMap((kind) => kindOf(kind).aliases.map((name) => [name, kind])),
+)
 
 /** What to write instead of a name that is no function of a descriptor; empty if nothing resembles it. */
 const suggestion = (name: string): string =>

@@ -2,7 +2,7 @@
 import { describeClock, preciseClock } from './clock.js'
 import type { Descriptor } from './define.js'
 import type { FieldSpec } from './fields.js'
-import { canonicalOf, type GivenValue, type IdKind, type Kind, kindOf } from './kinds.js'
+import { canonicalOf, type GivenValue, type IdKind, isWhole, type Kind, kindOf } from './kinds/index.js'
 import { pluralName } from './names.js'
 import type { Options, TextFormat } from './options.js'
 import type { FileError } from './registryError.js'
@@ -98,7 +98,7 @@ export const resourceFrom = (
   plural: pluralName(rest),
   fields: [
     // The contract of integer ids allows null in the documents.
-    makeField('id', idSpec({ ...rest, required }), (rest.id ?? 'integer') !== 'integer'),
+    makeField('id', idSpec({ ...rest, required }), !isWhole({ kind: rest.id ?? 'integer' })),
     ...Object.entries(fields).map(([name, spec]) => makeField(name, spec, required.includes(name))),
   ],
   demo: demo.map((row) => withDefaults(required, fields, row)),

@@ -1,8 +1,7 @@
 /** Rules between the fields of a row, and the steps of a status: which of them a create or an update would break. */
-import { toUnits } from './decimals.js'
 import type { Rule } from './define.js'
 import { JsonText } from './jsonText.js'
-import { canonicalOf, type KindSpec } from './kinds.js'
+import { canonicalOf, type KindSpec, kindOf } from './kinds/index.js'
 import type { Field, GivenValue, Resource, RowValues } from './registry.js'
 import { Violation } from './violations.js'
 
@@ -11,8 +10,7 @@ export const isRuled = ({ rules, fields }: Resource): boolean => rules !== undef
 
 /** A value as a rule gets it. */
 export const ruleValue = (spec: KindSpec, value: GivenValue): unknown => {
-  const stored = canonicalOf(spec, value)
-  if (spec.kind === 'decimal') return toUnits(String(stored))
+  const stored = kindOf(spec.kind).comparable?.(value as never, spec) ?? canonicalOf(spec, value)
   return stored instanceof JsonText ? stored.toJSON() : stored
 }
 

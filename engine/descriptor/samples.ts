@@ -1,56 +1,15 @@
 /** Sample values of fields, within their rules: for examples in the documents, generated rows and tests. */
-import { fromUnits, parseDecimal, toUnits } from './decimals.js'
-import { type Kind, kindOf } from './kinds.js'
+import { isMoment, kindOf } from './kinds/index.js'
 import { alphabet, matchingText } from './patternSample.js'
 import type { Field, GivenValue } from './registry.js'
 import { findViolation } from './valueRules.js'
-
-const day = 86_400_000n
-
-/** The values of a kind as numbers of its smallest steps. */
-interface Scale {
-  readonly toSteps: (value: GivenValue, field: Field) => bigint
-  readonly fromSteps: (steps: bigint, field: Field) => GivenValue
-  /** Steps that people take, the longest first. */
-  readonly strides: (field: Field) => readonly bigint[]
-}
-
-const moment = (ms: bigint): string => {
-  const date = new Date(Number(ms))
-  return Number.isNaN(date.getTime()) ? '' : date.toISOString()
-}
-
-const scales: Partial<Record<Kind, Scale>> = {
-  integer: { toSteps: (value) => BigInt(value as number), fromSteps: Number, strides: () => [1n] },
-  // In 64ths, which a double stores exactly.
-  number: {
-    toSteps: (value) => BigInt(Math.round(Number(value) * 64)),
-    fromSteps: (steps) => Number(steps) / 64,
-    strides: () => [64n, 1n],
-  },
-  decimal: {
-    toSteps: (value, field) => toUnits(String(parseDecimal(String(value), field))),
-    fromSteps: (steps, field) => fromUnits(steps, field),
-    strides: ({ places = 0 }) => [10n ** BigInt(places), 1n],
-  },
-  date: {
-    toSteps: (value) => BigInt(Date.parse(String(value))) / day,
-    fromSteps: (steps) => moment(steps * day).slice(0, 10),
-    strides: () => [1n],
-  },
-  timestamp: {
-    toSteps: (value) => BigInt(Date.parse(String(value))),
-    fromSteps: moment,
-    strides: () => [day, 3_600_000n, 60_000n, 1_000n, 1n],
-  },
-}
 
 /** How many different values a range should have before shorter steps are taken. */
 const manyValues = 500n
 
 /** The nth value from the least one, or before the greatest; between both, the first follows the last. */
 const within = (field: Field, n: bigint): GivenValue | undefined => {
-  const scale = scales[field.kind]
+  const scale = kindOf(field.kind).scale
   if (!scale || (field.min ?? field.max) === undefined) return undefined
   const [least, most] = [field.min, field.max].map((bound) =>
     bound === undefined ? undefined : scale.toSteps(bound, field),
@@ -100,10 +59,10 @@ const distances = [0n, 1n, 2n, 3n, 5n, 7n, 10n, 30n, 365n]
 
 /** Values at each distance from some, and from zero. */
 const nearValues = (field: Field, from: readonly (GivenValue | undefined)[]): GivenValue[] => {
-  const scale = scales[field.kind]
+  const scale = kindOf(field.kind).scale
   if (!scale) return []
   const given = from.filter((value) => value !== undefined).map((value) => scale.toSteps(value, field))
-  const anchors = field.kind === 'date' || field.kind === 'timestamp' ? given : [...given, 0n]
+  const anchors = isMoment(field) ? given : [...given, 0n]
   const strides = scale.strides(field).slice(0, 2)
   return strides.flatMap((stride) =>
     distances.flatMap((by) =>

@@ -1,7 +1,7 @@
 /** The description of a summary: which rows, grouped by what, and what is computed of each group. */
-import type { ParameterValue } from './kinds.js'
+import { isMoment, isNumber, type ParameterValue } from './kinds/index.js'
 import type { Selection } from './listQuery.js'
-import type { Field, Resource } from './registry.js'
+import type { Resource } from './registry.js'
 
 /** What can be computed of a field, beside the number of rows. */
 export const aggregates = ['sum', 'avg', 'min', 'max'] as const
@@ -35,14 +35,10 @@ export const maxGroups = 2
 
 export const defaultSummaryQuery: SummaryQuery = { where: [], search: '', by: [], limit: 50 }
 
-const hasDate = ({ kind, format }: Field): boolean => kind === 'date' || kind === 'timestamp' || format !== undefined
-
-const isNumber = ({ kind }: Field): boolean => kind === 'integer' || kind === 'number' || kind === 'decimal'
-
 /** Everything that rows of the resource can be grouped by. */
 export const possibleGroups = ({ fields }: Resource): Group[] =>
   fields.flatMap((field) => {
-    const parts = field.range && hasDate(field) ? (Object.keys(dateParts) as DatePart[]) : []
+    const parts = field.range && isMoment(field) ? (Object.keys(dateParts) as DatePart[]) : []
     return [
       ...(field.filter ? [{ name: field.name, field: field.name }] : []),
       ...parts.map((part) => ({ name: `${field.name}.${part}`, field: field.name, part })),
@@ -52,5 +48,5 @@ export const possibleGroups = ({ fields }: Resource): Group[] =>
 /** The fields that an aggregate can be computed of. */
 export const aggregatedFields = ({ fields }: Resource, aggregate: Aggregate): string[] =>
   fields
-    .filter((field) => field.range && (isNumber(field) || (hasDate(field) && /^m/.test(aggregate))))
+    .filter((field) => field.range && (isNumber(field) || (isMoment(field) && /^m/.test(aggregate))))
     .map(({ name }) => name)

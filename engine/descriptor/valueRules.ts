@@ -1,6 +1,6 @@
 /** The rules that a descriptor gives for the values of a field: which of them a value breaks, and how the documents state them. */
 import type { z } from 'zod'
-import { type GivenValue, type KindSpec, kindOf } from './kinds.js'
+import { type GivenValue, type KindSpec, kindOf } from './kinds/index.js'
 import { type OptionName, optionRows } from './options.js'
 import { Violation, withCheck } from './violations.js'
 

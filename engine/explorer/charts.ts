@@ -1,12 +1,12 @@
 /** Small distributions above a table, of numbers and dates with ranges: the database counts the rows of each bar, which filters by its range. */
-import { kindOf, type ParameterValue } from '../descriptor/kinds.js'
+import { isMoment, kindOf, type ParameterValue } from '../descriptor/kinds/index.js'
 import type { Condition, Selection } from '../descriptor/listQuery.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { Violation } from '../descriptor/violations.js'
 import type { Caller, Storage, Table } from '../storage/storage.js'
 import { describeCount, maxRows, partNote, rangeFields, withTimeout } from './counts.js'
 import { without } from './filters.js'
-import { isMoment, readable } from './format.js'
+import { readable } from './format.js'
 import { type Html, html } from './html.js'
 import { type TableView, tableUrl } from './links.js'
 import { fieldTitle } from './names.js'
@@ -28,14 +28,14 @@ const roundStep = (least: number): number => {
 }
 
 /** None if a double cannot tell the values apart. */
-const numberBars = ({ kind, places = 0 }: Field, min: number, max: number): Bar[] => {
-  const unit = kind === 'integer' ? 1 : kind === 'decimal' ? 10 ** -places : 0
-  const step = Math.max(roundStep((max - min) / maxBars), unit)
+const numberBars = (field: Field, min: number, max: number): Bar[] => {
+  const { step: least = 0, unit } = kindOf(field.kind).axis ?? {}
+  const step = Math.max(roundStep((max - min) / maxBars), unit?.(field) ?? least)
   const first = Math.floor(min / step)
   // Rounded, because 3 × 0.1 is more than 0.3.
   const bars = makeBars(Math.floor(max / step) - first + 1, (n) => Number(((first + n) * step).toPrecision(15)))
   const isApart =
-    (kind !== 'decimal' || Math.max(-min, max) < 1e15 * unit) &&
+    (!unit || Math.max(-min, max) < 1e15 * unit(field)) &&
     bars.every(({ from, to }, n) => from < to && (n > 0 || from <= min) && (n < bars.length - 1 || max < to))
   return isApart ? bars : []
 }
@@ -64,21 +64,16 @@ const dateBars = (min: number, max: number): Bar[] => {
 
 /** The value of a field at the edge of a bar; undefined beyond those that the field can have. */
 const valueAt = (field: Field, at: number): ParameterValue | undefined => {
-  const { kind, places } = field
-  const toText = () => {
-    if (!isMoment(field)) return kind === 'decimal' ? at.toFixed(places) : String(at)
-    const iso = new Date(at).toISOString()
-    return kind === 'timestamp' ? iso : iso.slice(0, 10)
-  }
-  const text = toText()
-  const value = kindOf(kind).parse(text, field)
+  const { axis, parse } = kindOf(field.kind)
+  const text = axis?.text(at, field) ?? ''
+  const value = parse(text, field)
   return value instanceof Violation || text.startsWith('+') ? undefined : value
 }
 
 /** The conditions of a bar; whole numbers and days include their last one, as the inputs of the filter do. */
 const barConditions = (field: Field, { from, to }: Bar): Condition[] => {
   const { name, kind, format } = field
-  const step = kind === 'date' || format === 'date' ? dayMs : kind === 'integer' ? 1 : 0
+  const step = format === 'date' ? dayMs : (kindOf(kind).axis?.step ?? 0)
   const [least, last] = [valueAt(field, from), valueAt(field, to - step)]
   return [
     ...(least === undefined ? [] : [{ field: name, operator: 'gte' as const, value: least }]),

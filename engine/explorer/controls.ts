@@ -1,6 +1,6 @@
 /** The control of a field in the form of a new row, or of one that exists. */
 import { indentedJson, JsonText } from '../descriptor/jsonText.js'
-import { canonicalOf, type KindEntry, kindOf } from '../descriptor/kinds.js'
+import { canonicalOf, type KindEntry, kindOf } from '../descriptor/kinds/index.js'
 import {
   type Field,
   type GivenValue,
@@ -60,14 +60,14 @@ const browserPattern = (pattern: string | undefined): string | undefined => {
 /** The rules of a field as attributes of its input, none of which refuses what the service accepts. */
 const ruleAttributes = (field: Field): Html[] => {
   const { kind, min, max, minLength, maxLength, pattern } = field
-  const { input } = kindOf(kind)
+  const { input, step } = kindOf(kind)
   // The control has times without a zone; the service has them in UTC.
   const bound = (value: typeof min) =>
     input === 'datetime-local' ? String(canonicalOf(field, value)).slice(0, -1) : value
   const attributes = {
     min: min === undefined ? undefined : bound(min),
     max: max === undefined ? latest[input] : bound(max),
-    step: kind === 'number' ? 'any' : undefined,
+    step,
     minlength: minLength,
     // In UTF-16 units, of which a character has up to two.
     maxlength: maxLength && 2 * maxLength,

@@ -1,5 +1,5 @@
 /** The filters of a table: the most frequent values with their counts, and a box for any other value. */
-import type { ParameterValue } from '../descriptor/kinds.js'
+import type { ParameterValue } from '../descriptor/kinds/index.js'
 import { operators } from '../descriptor/operators.js'
 import { type Field, filterFields, type Resource, searchedFields } from '../descriptor/registry.js'
 import { type Counts, describeCount, partNote, rangeFields } from './counts.js'

@@ -1,7 +1,8 @@
 /** The controls of a long form in groups, with links that jump to them: a form of 45 fields is read in parts. */
+import { isMoment, kindOf } from '../descriptor/kinds/index.js'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
 import { control, type Edited, type Typed } from './controls.js'
-import { isMoment, isNumeric } from './format.js'
+import { isNumeric } from './format.js'
 import { type Html, html } from './html.js'
 
 /** A form of so many fields needs no groups. */
@@ -21,7 +22,7 @@ const groupTitle = (field: Field, alike: ReadonlyMap<string, number>): string =>
     return word.charAt(0).toUpperCase() + word.slice(1)
   if (isMoment(field)) return 'Dates and times'
   if (isNumeric(field)) return 'Numbers'
-  if (field.kind === 'boolean') return 'Yes or no'
+  if (kindOf(field.kind).input === 'checkbox') return 'Yes or no'
   return field.oneOf ? 'Choices' : 'Texts'
 }
 

@@ -1,5 +1,5 @@
 /** Values as people read them: grouped digits, days such as 1 Mar 2026, yes and no. The exact value stays at hand. */
-import { kindOf } from '../descriptor/kinds.js'
+import { isMoment, isNumber, kindOf } from '../descriptor/kinds/index.js'
 import type { Field, Value } from '../descriptor/registry.js'
 import { type Html, html } from './html.js'
 
@@ -21,13 +21,7 @@ const readMoment = (text: string): string | undefined => {
 }
 
 /** Whether values are numbers for people; a reference is a name. */
-export const isNumeric = ({ kind, references }: Field): boolean =>
-  (kindOf(kind).input === 'number' || kind === 'decimal') && references === undefined
-
-export const isJson = ({ kind }: Field): boolean => kind === 'json'
-
-export const isMoment = ({ kind, format }: Field): boolean =>
-  format !== undefined || kindOf(kind).input.startsWith('date')
+export const isNumeric = (field: Field): boolean => isNumber(field) && field.references === undefined
 
 /** The input for values of a field; of a text with a format, that of its format. */
 export const inputType = ({ kind, format }: Field): string =>

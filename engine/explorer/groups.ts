@@ -1,12 +1,13 @@
 /** Groups of rows as a chart and as a table, the form that chooses them, and sums below a table of rows. */
 import { parametersInvalid } from '../contract/errors.js'
 import { largeGroupsIssue } from '../contract/issues.js'
+import { isMoment, kindOf } from '../descriptor/kinds/index.js'
 import type { Condition } from '../descriptor/listQuery.js'
 import type { Field, Registry, Resource, Value } from '../descriptor/registry.js'
 import { type Aggregate, aggregatedFields, aggregates, type Group, possibleGroups } from '../descriptor/summary.js'
 import { type Caller, GroupsTooLarge, type Storage } from '../storage/storage.js'
 import { withFilter } from './filters.js'
-import { grouped, isMoment, isNumeric, months, readable } from './format.js'
+import { grouped, isNumeric, months, readable } from './format.js'
 import type { Grouping } from './grouping.js'
 import { type Html, html, joined } from './html.js'
 import { fromStart, groupingParameter, pageUrl, type TableQuery, type TableView, tableUrl } from './links.js'
@@ -126,13 +127,10 @@ const groupConditions = (field: Field, { name, part }: Group, { by }: GroupOfRow
   }
   if (!part) return [{ field: field.name, operator: 'eq', value: value as string }]
   const [from, to] = partEnds(String(value))
-  const isDay = field.kind === 'date'
-  const text = (date: Date) => (field.kind === 'timestamp' ? date.toISOString() : date.toISOString().slice(0, 10))
+  const { text = String, step = 0 } = kindOf(field.kind).axis ?? {}
   return [
-    { field: field.name, operator: 'gte', value: text(from) },
-    isDay
-      ? { field: field.name, operator: 'lte', value: text(new Date(to.getTime() - 86_400_000)) }
-      : { field: field.name, operator: 'lt', value: text(to) },
+    { field: field.name, operator: 'gte', value: text(from.getTime(), field) },
+    { field: field.name, operator: step > 0 ? 'lte' : 'lt', value: text(to.getTime() - step, field) },
   ]
 }
 

@@ -1,7 +1,7 @@
 /** The form that imports a file: a dry run first, with each issue at its cell, then one button. The script sends it to the API. */
 import { pathNotFound } from '../contract/errors.js'
 import { matchFields, maxImportRows } from '../contract/importParameters.js'
-import type { Kind } from '../descriptor/kinds.js'
+import { kindOf } from '../descriptor/kinds/index.js'
 import { type Field, isMandatory, type Registry, type Resource, writableFields } from '../descriptor/registry.js'
 import { grouped } from './format.js'
 import { disabled, tokenControl } from './formPages.js'
@@ -34,22 +34,11 @@ export const importTemplate = (resource: Resource) => (): TextFile => {
   }
 }
 
-const cellForms: Partial<Record<Kind, string>> = {
-  integer: 'a whole number',
-  number: 'a number such as 2.5',
-  decimal: 'a number such as 2.50',
-  boolean: 'true or false',
-  date: 'such as 2026-03-01',
-  timestamp: 'such as 2026-03-01T10:30:00Z',
-  uuid: 'a UUID',
-  json: 'JSON',
-}
-
 /** What a cell of a column has; a text may be any. */
 const cellForm = (registry: Registry, field: Field): string | undefined => {
   const target = referencedResource(registry, field)
   if (target) return `the id of a row of ${target.plural.toLowerCase()}`
-  return field.oneOf ? field.oneOf.map(String).join(', ') : cellForms[field.kind]
+  return field.oneOf ? field.oneOf.map(String).join(', ') : kindOf(field.kind).cell
 }
 
 export const importPage = (service: ExplorerService, resource: Resource) => {

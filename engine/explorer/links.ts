@@ -2,6 +2,7 @@
 import { encodeCursor } from '../contract/cursor.js'
 import { type FormatName, formats } from '../contract/formats.js'
 import { basePath, docsPath } from '../contract/service.js'
+import { isText } from '../descriptor/kinds/index.js'
 import { defaultListQuery, isById, type ListQuery, orderName, type Position } from '../descriptor/listQuery.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
 import { operatorOf } from '../descriptor/operators.js'
@@ -92,7 +93,7 @@ export const pageUrl = ({ path }: Resource, ...segments: string[]): string => [e
 export const rowUrl = (resource: Resource, id: string, ...segments: string[]): string =>
   pageUrl(resource, ...rowFolder(resource), encodeURIComponent(id), ...segments)
 
-export const rowFolder = (resource: Resource): string[] => (idField(resource).kind === 'text' ? ['rows'] : [])
+export const rowFolder = (resource: Resource): string[] => (isText(idField(resource)) ? ['rows'] : [])
 
 export const findUrl = `${ownFolder}/find`
 

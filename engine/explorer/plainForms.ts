@@ -2,7 +2,7 @@
 import { bodyInvalid } from '../contract/errors.js'
 import { bodyIssue } from '../contract/issues.js'
 import { parseId } from '../descriptor/ids.js'
-import { kindOf } from '../descriptor/kinds.js'
+import { kindOf } from '../descriptor/kinds/index.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import {
   type Field,

@@ -1,5 +1,5 @@
 /** The page of a row: every field, the rows it references, and the rows that reference it. */
-import { kindOf, type ParameterValue } from '../descriptor/kinds.js'
+import { kindOf, type ParameterValue } from '../descriptor/kinds/index.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import { type Reference, type Resource, type RowId, referencesTo, updatableFields } from '../descriptor/registry.js'
 import { withFilter } from './filters.js'

@@ -2,11 +2,11 @@
 import { rowNotFound } from '../contract/errors.js'
 import { itemIdParser } from '../contract/parameters.js'
 import { JsonText, memberTexts } from '../descriptor/jsonText.js'
+import { isJson } from '../descriptor/kinds/index.js'
 import type { ListQuery } from '../descriptor/listQuery.js'
 import type { Resource, RowValues, Value } from '../descriptor/registry.js'
 import type { Aggregate, SummaryQuery } from '../descriptor/summary.js'
 import type { CachedBody, Caller, Storage, StreamedBody, Table } from '../storage/storage.js'
-import { isJson } from './format.js'
 
 const pageHead = '{"data":['
 

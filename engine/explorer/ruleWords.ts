@@ -1,4 +1,5 @@
 /** The rules of a field in words: what a form says about a value before anything is sent. */
+import { isMoment, kindOf } from '../descriptor/kinds/index.js'
 import {
   type Field,
   type Registry,
@@ -9,7 +10,7 @@ import {
 } from '../descriptor/registry.js'
 import { sampleValue } from '../descriptor/samples.js'
 import { findViolation } from '../descriptor/valueRules.js'
-import { isMoment, readable } from './format.js'
+import { readable } from './format.js'
 import { fieldTitle } from './names.js'
 
 const characters = (count: number): string => (count === 1 ? '1 character' : `${count} characters`)
@@ -29,16 +30,6 @@ const boundWords = (field: Field): string | undefined => {
   if (least !== undefined) return isMoment(field) ? `${least} or later` : `At least ${least}`
   if (most !== undefined) return isMoment(field) ? `${most} or earlier` : `At most ${most}`
   return undefined
-}
-
-const decimalWords = ({ digits = 0, places = 0 }: Field): string =>
-  places === 0 ? `Up to ${digits} digits` : `Up to ${digits - places} digits before the point and ${places} after it`
-
-const kindWords: Partial<Record<Field['kind'], (field: Field) => string>> = {
-  integer: ({ references, oneOf }) => (references === undefined && !oneOf ? 'A whole number' : ''),
-  uuid: ({ references }) => (references === undefined ? 'A UUID' : ''),
-  decimal: decimalWords,
-  json: () => 'JSON',
 }
 
 /** A value that follows the pattern of a field, where it has one. */
@@ -73,6 +64,7 @@ export const ruleWords = (registry: Registry, resource: Resource, field: Field, 
   const { kind, unique, oneOf } = field
   const like = likeValue(resource, field)
   const bounds = oneOf ? undefined : boundWords(field)
+  const ofKind = kindOf(kind).words?.(field, bounds)
   const first = [lengthWords(field), like === undefined ? undefined : `like ${like}`].filter(Boolean).join(', ')
   const title = (name: string): string => {
     const other = resource.fields.find((one) => one.name === name)
@@ -80,9 +72,10 @@ export const ruleWords = (registry: Registry, resource: Resource, field: Field, 
   }
   const within = unique?.length ? ` for the same ${unique.map(title).join(' and ')}` : ''
   return [
-    kind === 'integer' && bounds ? `${bounds}, whole numbers` : kindWords[kind]?.(field),
+    ofKind,
     first.charAt(0).toUpperCase() + first.slice(1),
-    kind === 'integer' ? undefined : bounds,
+    // A kind may have named them.
+    bounds && ofKind?.startsWith(bounds) ? undefined : bounds,
     unique && `Must be unique${within}`,
     ...betweenWords(registry, resource, field, isUpdate),
   ].flatMap((words) => (words ? [words.replace(/\.$/, '')] : []))

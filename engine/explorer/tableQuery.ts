@@ -3,6 +3,7 @@ import { HttpError, type Issue } from '../contract/errors.js'
 import { queryIssue } from '../contract/issues.js'
 import { type listQueryParser, queryParameters } from '../contract/parameters.js'
 import { parseId } from '../descriptor/ids.js'
+import { kindOf } from '../descriptor/kinds/index.js'
 import { listParameters } from '../descriptor/listParameters.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import { didYouMean } from '../descriptor/nearest.js'
@@ -40,10 +41,10 @@ const isInteger = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text)
 
 /** Whether a text is the id of a row, and not its name; any text can be an id of its kind, so that the row decides. */
 const isIdOf = async (storage: Storage, target: Resource, text: string): Promise<boolean> => {
-  const { kind } = idField(target)
-  if (kind === 'integer') return isInteger(text)
+  const { isWhole, length } = kindOf(idField(target).kind)
+  if (isWhole) return isInteger(text)
   const id = parseId(target, text)
-  return id !== undefined && (kind === 'uuid' || (await storage.table(target).get(id)) !== undefined)
+  return id !== undefined && (length !== undefined || (await storage.table(target).get(id)) !== undefined)
 }
 
 /** An input for a time sends it without an offset. */

@@ -1,5 +1,6 @@
 /** How values are shown: in a table, and on the page of their row. */
 import { indentedJson, JsonText } from '../descriptor/jsonText.js'
+import { isJson } from '../descriptor/kinds/index.js'
 import {
   type Field,
   type GivenValue,
@@ -9,7 +10,7 @@ import {
   type Value,
 } from '../descriptor/registry.js'
 import { cut, type Excerpt, isExcerpt, makeExcerpt, marked, matchesIn } from './excerpt.js'
-import { formatted, grouped, isJson, isNumeric, readable } from './format.js'
+import { formatted, grouped, isNumeric, readable } from './format.js'
 import { type Html, html, type Part } from './html.js'
 import { rowUrl, type TableView } from './links.js'
 import { referencedResource } from './names.js'

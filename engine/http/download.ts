@@ -2,6 +2,7 @@
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import type { Rights } from '../descriptor/access.js'
 import { memberTexts } from '../descriptor/jsonText.js'
+import { jsonFieldNames } from '../descriptor/kinds/index.js'
 import type { ListQuery } from '../descriptor/listQuery.js'
 import type { Resource } from '../descriptor/registry.js'
 import { csvHeader, toCsv } from '../storage/csv.js'
@@ -24,7 +25,7 @@ async function* pickMembers(names: readonly string[], rows: AsyncIterable<Uint8A
 }
 
 async function* asCsv({ fields }: Resource, names: readonly string[], rows: AsyncIterable<Uint8Array>) {
-  const json = fields.filter(({ kind }) => kind === 'json').map(({ name }) => name)
+  const json = jsonFieldNames(fields)
   for await (const part of rows) yield toCsv(names, part, json)
 }
 

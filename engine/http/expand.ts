@@ -1,7 +1,7 @@
 /** A single row with what `expand` names: rows that it references, and lists of rows that reference it. */
 import type { Rights } from '../descriptor/access.js'
 import { expandableReferrers } from '../descriptor/expansion.js'
-import { kindOf, type ParameterValue } from '../descriptor/kinds.js'
+import { kindOf, type ParameterValue } from '../descriptor/kinds/index.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import type { Registry, Resource, RowId } from '../descriptor/registry.js'
 import type { CachedBody, Caller, Storage, StreamedBody } from '../storage/storage.js'

@@ -4,6 +4,7 @@ import type { SentRow } from '../contract/importRows.js'
 import { changeIssues, conflictIssue, constraintIssue, fieldIssue, missingRowIssue } from '../contract/issues.js'
 import type { ImportOperation } from '../contract/operations.js'
 import { JsonText, memberTexts } from '../descriptor/jsonText.js'
+import { jsonFieldNames } from '../descriptor/kinds/index.js'
 import {
   canonicalValue,
   currentStamps,
@@ -156,7 +157,7 @@ export const importChecker = (
   matchName: string | undefined,
 ) => {
   const isAssigned = idField(resource).managed !== undefined
-  const jsonNames = resource.fields.filter(({ kind }) => kind === 'json').map(({ name }) => name)
+  const jsonNames = jsonFieldNames(resource.fields)
 
   /** The value by which a row is found, or what is wrong with it. */
   const matchValue = (field: Field, { body }: SentRow): Matched => {

@@ -5,6 +5,7 @@ import { withoutHidden } from '../contract/hiddenFields.js'
 import { bodyIssue, changeIssues } from '../contract/issues.js'
 import type { BodyReader } from '../contract/rowBody.js'
 import type { Rights } from '../descriptor/access.js'
+import { isJson, isWhole } from '../descriptor/kinds/index.js'
 import {
   currentStamps,
   type Field,
@@ -82,11 +83,11 @@ const isReferenceTo = (value: unknown): value is { readonly $ref: unknown } =>
   typeof value === 'object' && value !== null && Object.keys(value).join() === '$ref'
 
 /** Whether a field takes every integer, so that an id which is not assigned yet cannot be wrong. */
-const takesAnyId = ({ rules = [] }: Resource, { name, kind, references, min, max, oneOf }: Field): boolean =>
-  references !== undefined ||
-  (kind === 'integer' &&
-    [min, max, oneOf].every((bound) => bound === undefined) &&
-    !rules.some(({ fields }) => fields.includes(name)))
+const takesAnyId = ({ rules = [] }: Resource, field: Field): boolean =>
+  field.references !== undefined ||
+  (isWhole(field) &&
+    [field.min, field.max, field.oneOf].every((bound) => bound === undefined) &&
+    !rules.some(({ fields }) => fields.includes(field.name)))
 
 /** A body without references to rows that are created before it. */
 const literal = (body: unknown) => ({ body, later: new Map<string, Named>(), issues: [] as errors.Issue[] })
@@ -95,9 +96,9 @@ const literal = (body: unknown) => ({ body, later: new Map<string, Named>(), iss
 const resolved = (body: unknown, resource: Resource, names: ReadonlyMap<string, Named>) => {
   const { later, issues } = literal(body)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { body, later, issues }
-  const isJson = (name: string) => resource.fields.some((field) => field.name === name && field.kind === 'json')
+  const isJsonField = (name: string) => resource.fields.some((field) => field.name === name && isJson(field))
   const entries = Object.entries(body).map(([name, value]): [string, unknown] => {
-    if (!isReferenceTo(value) || isJson(name)) return [name, value]
+    if (!isReferenceTo(value) || isJsonField(name)) return [name, value]
     const [, as] = /^(.*)\.id$/s.exec(typeof value.$ref === 'string' ? value.$ref : '') ?? []
     const named = as === undefined ? undefined : names.get(as)
     const field = resource.fields.find((one) => one.name === name)
@@ -182,7 +183,7 @@ export const writePlanner = (
     }
     if (id === undefined) {
       if (wrong.length > 0) refuse(wrong)
-      const newId = idField(resource).kind === 'integer' ? undefined : values['id']
+      const newId = isWhole(idField(resource)) ? undefined : values['id']
       if (as !== undefined) made.names.set(as, { operation, id: newId })
       if (newId !== undefined) made.rows.set(`${resource.path}/${newId}`, values)
       return { resource, values, write: { kind: 'insert', values: marked, sent: names } }

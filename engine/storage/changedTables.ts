@@ -1,5 +1,5 @@
 /** Notices a table that was changed while the service runs and no longer fits its descriptor, and when it fits again. */
-import type { KindSpec } from '../descriptor/kinds.js'
+import type { KindSpec } from '../descriptor/kinds/index.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { Runner } from './dialect.js'
 import { TableChanged } from './storage.js'

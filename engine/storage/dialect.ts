@@ -1,6 +1,6 @@
 /** What a database says differently, and what a table has beside its columns. */
 import type { Knex } from 'knex'
-import type { Column, KindSpec } from '../descriptor/kinds.js'
+import type { Column, KindSpec } from '../descriptor/kinds/index.js'
 import type { Condition } from '../descriptor/listQuery.js'
 import type { Field, Resource, RowId, RowValues } from '../descriptor/registry.js'
 import type { Statement, Values } from './bindings.js'
@@ -9,12 +9,6 @@ import type { BatchOutcome, BatchPlan, ImportOutcome, ImportPlan, Outcome, Refus
 
 /** A value as the driver returns it. */
 export type Cell = string | number | bigint | Uint8Array | null
-
-/** How the values of a column are read and written: SQL of the column, and SQL with a `?` for the value. */
-export interface ColumnSql {
-  readonly read: string
-  readonly write: string
-}
 
 export interface Dialect {
   readonly knex: Knex

@@ -1,5 +1,5 @@
 /** A table whose rows have the rows that they reference, in the member `expanded`. */
-import { servedValue } from '../descriptor/kinds.js'
+import { isJson, servedValue } from '../descriptor/kinds/index.js'
 import type { Field } from '../descriptor/registry.js'
 import type { Dialect, Runner, Source } from './dialect.js'
 import { quoted } from './schema.js'
@@ -34,7 +34,7 @@ export const expandedSource = (dialect: Dialect, source: Source, expansions: rea
   const versions = states.includes(undefined) ? [] : [...new Set(states as readonly string[])].map(versionIn)
   return {
     ...rest,
-    json: `${dialect.openObject(source.json, source.resource.fields.at(-1)?.kind !== 'json')} || ',"expanded":{' || ${members.join(` || ',' || `)} || '}}'`,
+    json: `${dialect.openObject(source.json, !isJson(source.resource.fields.at(-1) as Field))} || ',"expanded":{' || ${members.join(` || ',' || `)} || '}}'`,
     size: [source.size, ...sizes].join(' + '),
     ...(versions.length > 0 && {
       state: `select ${versions.join(` || '${separator}' || `)} as version, (select total from (${own}) as _s) as total`,
@@ -45,7 +45,7 @@ export const expandedSource = (dialect: Dialect, source: Source, expansions: rea
 /** So many rows that are not long by themselves are together. */
 const manyRows = 4
 
-const hasJson = ({ resource }: Source): boolean => resource.fields.some(({ kind }) => kind === 'json')
+const hasJson = ({ resource }: Source): boolean => resource.fields.some(isJson)
 
 /** The runner of an expanded table: that of the table, with the versions of the referenced tables, whose runners are `targets`. */
 export const expandedRunner = (

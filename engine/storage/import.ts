@@ -1,5 +1,6 @@
 /** Many rows of one table in one transaction: the statements, and the steps that store them. */
 import type { Knex } from 'knex'
+import { isWhole } from '../descriptor/kinds/index.js'
 import { idField, type Registry, type RowId, type RowValues } from '../descriptor/registry.js'
 import { inTurns } from '../process/batchPerTick.js'
 import { buildOnce } from '../process/buildOnce.js'
@@ -110,7 +111,7 @@ export const importPlanner = (
   const readable = restriction?.isBlind ? source.from : seen.from
   const { knex } = dialect
   const { resource } = source
-  const { kind: idKind } = idField(resource)
+  const isNumbered = isWhole(idField(resource))
   const sql = sqlTag(knex)
   const table = escapedName(resource.table)
   const column = (name: string) => escapedName(findField(resource, name).column)
@@ -236,8 +237,8 @@ export const importPlanner = (
   }
   const bound = (name: string, value: unknown) =>
     boundValue(dialect.columnOf(findField(resource, name)), value ?? null) ?? null
-  const boundId = (id: RowId) => (idKind === 'integer' ? BigInt(id) : id)
-  const jsonId = (id: RowId) => (idKind === 'integer' ? id : JSON.stringify(id))
+  const boundId = (id: RowId) => (isNumbered ? BigInt(id) : id)
+  const jsonId = (id: RowId) => (isNumbered ? id : JSON.stringify(id))
 
   return async ({ rows, mode, created, idempotencyKey: given }: Import, scope: Values): Promise<ImportPlan> => {
     const pause = inTurns()

@@ -3,7 +3,7 @@
  * by id and key; few matches are sorted, and many are found along the index of the order.
  */
 import type { Knex } from 'knex'
-import { kindOf, type ParameterValue, servedValue } from '../descriptor/kinds.js'
+import { kindOf, type ParameterValue, servedValue } from '../descriptor/kinds/index.js'
 import {
   type Condition,
   type ListQuery,

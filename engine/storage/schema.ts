@@ -1,7 +1,7 @@
 /** The tables of a registry, as SQL: columns, foreign keys, unique and filter indexes. */
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
-import { type Column, type Kind, type KindSpec, kindOf } from '../descriptor/kinds.js'
+import { type Column, type Kind, type KindSpec, kindOf } from '../descriptor/kinds/index.js'
 import { keyLength } from '../descriptor/listQuery.js'
 import {
   canonicalValue,

@@ -1,6 +1,6 @@
 /** The storage interface that the rest of the engine uses, the same for every database. */
 import type { Rights } from '../descriptor/access.js'
-import type { KindSpec } from '../descriptor/kinds.js'
+import type { KindSpec } from '../descriptor/kinds/index.js'
 import type { ListQuery, Position, Selection } from '../descriptor/listQuery.js'
 import {
   managedResources,

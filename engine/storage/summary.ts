@@ -1,7 +1,7 @@
 /** A summary as SQL, and its response. Rows are grouped by what is stored, which an index may have in order, and then by what is served. */
 import type { Knex } from 'knex'
-import { fromUnits, toUnits } from '../descriptor/decimals.js'
-import { kindOf, servedValue } from '../descriptor/kinds.js'
+import { toUnits } from '../descriptor/decimals.js'
+import { isExact, kindOf, servedValue } from '../descriptor/kinds/index.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { type Aggregate, aggregates, dateParts, type Group, type SummaryQuery } from '../descriptor/summary.js'
 import { inText, sqlTag } from './bindings.js'
@@ -19,8 +19,6 @@ export const summaryKey = (query: SummaryQuery): string =>
     query.by.map(({ name, bounds }) => [name, bounds?.length]),
     aggregates.map((aggregate) => query[aggregate] ?? []),
   ])
-
-const isExact = ({ kind }: Field): boolean => kind === 'integer' || kind === 'decimal'
 
 /** A value that is computed of the rows of a group: as SQL of the rows, and how those of several groups make that of all. */
 interface Part {
@@ -144,13 +142,6 @@ export const summaryQuery = (
 
 const jsonOf = (value: unknown): string => (typeof value === 'bigint' ? String(value) : JSON.stringify(value ?? null))
 
-/** A quotient of integers, rounded half away from zero. */
-const rounded = (units: bigint, count: bigint): bigint => {
-  const twice = (units < 0n ? -units : units) * 2n + count
-  const quotient = twice / (2n * count)
-  return units < 0n ? -quotient : quotient
-}
-
 /** The value of an aggregate, as JSON. */
 const aggregateJson = (
   dialect: Dialect,
@@ -163,17 +154,14 @@ const aggregateJson = (
   const count = BigInt(String(cells.at(-1) ?? 0))
   if (count === 0n) return 'null'
   const sums = cells.slice(0, -1)
-  const { places = 0, kind } = field
-  if (!isExact(field)) {
+  const { fromUnits } = kindOf(field.kind).sums ?? {}
+  if (!fromUnits) {
     const divisor = aggregate === 'sum' ? 1 : Number(count)
     const value = Number(first) / divisor + Number(second) / divisor / scale
     return jsonOf(Number.isFinite(value) ? value : null)
   }
   const units = dialect.readSum(sums.map((cell) => toUnits(String(cell))))
-  if (kind === 'integer') return jsonOf(aggregate === 'sum' ? Number(units) : Number(units) / Number(count))
-  const text =
-    aggregate === 'sum' ? fromUnits(units, { places }) : fromUnits(rounded(units * 100n, count), { places: places + 2 })
-  return jsonOf(text)
+  return jsonOf(fromUnits(units, aggregate === 'sum' ? undefined : count, field))
 }
 
 const member = (name: string, members: readonly string[]): string => `${JSON.stringify(name)}:{${members.join(',')}}`

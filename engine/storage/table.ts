@@ -1,6 +1,6 @@
 /** Reads and writes of one resource on any database: version → cache → plan → statement → body. */
 import { createHash } from 'node:crypto'
-import type { ParameterValue } from '../descriptor/kinds.js'
+import { isWhole, jsonFieldNames, type ParameterValue } from '../descriptor/kinds/index.js'
 import {
   type Condition,
   defaultListQuery,
@@ -73,7 +73,7 @@ export const resourceTable = (
   const { resource } = source
   const { path } = resource
   const names = resource.fields.map(({ name }) => name)
-  const jsonNames = resource.fields.filter(({ kind }) => kind === 'json').map(({ name }) => name)
+  const jsonNames = jsonFieldNames(resource.fields)
   // The same rows in another shape are a different response.
   const shape = createHash('sha256')
     .update(isPrivate ? `${source.json} ${source.from} ${jsonList(Object.entries(scope))}` : source.json)
@@ -84,9 +84,9 @@ export const resourceTable = (
   const planOf = (selection: Selection) => planRead(selection, isIndexed, source.rowRule !== undefined)
   const column = (name: string) => dialect.columnOf(findField(resource, name))
   const bound = (name: string, value: unknown) => boundValue(column(name), value)
-  const { kind: idKind } = idField(resource)
+  const isNumbered = isWhole(idField(resource))
   /** Integer ids are bound as integers, all others as text. */
-  const boundId = (id: RowId): unknown => (idKind === 'integer' ? BigInt(id) : source.bindId ? source.bindId(id) : id)
+  const boundId = (id: RowId): unknown => (isNumbered ? BigInt(id) : source.bindId ? source.bindId(id) : id)
   // Nothing tells whether a table without a version has changed, so nothing that was read before is used again.
   const version = async (): Promise<string | null> => (await runner.version?.()) ?? null
   const tagOf = (found: string): string => `${shape}${found}`

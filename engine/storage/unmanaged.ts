@@ -1,7 +1,8 @@
 /** Tables that the service serves as they are: existing ones, and all where it creates nothing but tables, keys and indexes. */
 import { isInteger } from '../descriptor/ids.js'
+import { type Column, type ColumnSql, isJson, isText } from '../descriptor/kinds/index.js'
 import { type Field, idField, type Resource, type RowId, searchedFields, textFields } from '../descriptor/registry.js'
-import type { ColumnSql, Source } from './dialect.js'
+import type { Source } from './dialect.js'
 import type { CatalogueTable } from './migration/catalogue.js'
 import { escapedName, quoted } from './schema.js'
 
@@ -35,7 +36,7 @@ export const hiddenSizes = (resource: Resource): string[] =>
 
 export const jsonSizes = ({ fields }: Resource): string[] =>
   fields
-    .filter(({ kind, redacted }) => kind === 'json' && !redacted)
+    .filter((field) => isJson(field) && !field.redacted)
     .map(({ name }) => `coalesce(octet_length(cast(${quoted(name)} as text)), 0)`)
 
 /** Whether a database stores integers in columns of a type; an interval is none. */
@@ -46,19 +47,26 @@ export const isIntegerType = (type: string): boolean =>
 export const idTypeIn = (resource: Resource, table: CatalogueTable | undefined): string =>
   table?.columns.find(({ name }) => name === idField(resource).column)?.type ?? ''
 
+/** How a field is read and written in a column of a type that the database has for it. */
+export const columnSql = (column: Column, field: Field, type: string): ColumnSql => {
+  const name = escapedName(field.column)
+  return { read: name, write: '?', ...column.existing?.(name, type, field.name === 'id') }
+}
+
 /**
- * The table as a query whose columns are the fields; a redacted column is never read. `columnSql` is the column of a field by the type
- * that the database has for it, `hasId` the condition that a row has an id, `integerBits` the bits of integer types that have not 64.
+ * The table as a query whose columns are the fields; a redacted column is never read. `hasId` is the condition that a row has an id, `integerBits` the bits of integer types that have not 64.
  */
 export const unmanagedColumns = (
   resource: Resource,
   table: CatalogueTable | undefined,
-  columnSql: (field: Field, type: string) => ColumnSql,
+  columnOf: (field: Field) => Column,
   hasId: (column: string) => string,
   integerBits: Readonly<Record<string, number>> = {},
 ): Pick<Source, 'resource' | 'from' | 'size' | 'write' | 'typeOf' | 'uniqueKey' | 'bindId'> => {
   const types = new Map(table?.columns.map(({ name, type }) => [name, type]))
-  const columns = new Map(resource.fields.map((field) => [field.name, columnSql(field, types.get(field.column) ?? '')]))
+  const columns = new Map(
+    resource.fields.map((field) => [field.name, columnSql(columnOf(field), field, types.get(field.column) ?? '')]),
+  )
   const selected = resource.fields
     .filter(({ redacted }) => !redacted)
     .map(({ name }) => `${columns.get(name)?.read} as ${quoted(name)}`)
@@ -73,7 +81,7 @@ export const unmanagedColumns = (
     typeOf: (name) => types.get(resource.fields.find((field) => field.name === name)?.column ?? name),
     uniqueKey: (_, value) => value,
     // Integers that are served as texts.
-    ...(id.kind === 'text' &&
+    ...(isText(id) &&
       isIntegerType(idType) && { bindId: (text: RowId) => (isInteger(text, integerBits[idType]) ? text : null) }),
   }
 }

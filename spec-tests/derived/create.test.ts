@@ -1,6 +1,6 @@
 /** Creates of every resource that allows them: each rule for each field, and that a rejected create stores nothing. */
 import * as assert from 'uvu/assert'
-import { kindOf } from '../../engine/descriptor/kinds.js'
+import { kindOf } from '../../engine/descriptor/kinds/index.js'
 import { editDistance } from '../../engine/descriptor/nearest.js'
 import {
   canonicalValue,
@@ -12,7 +12,7 @@ import {
   writableFields,
 } from '../../engine/descriptor/registry.js'
 import { keepsRules, plainValues } from '../../engine/descriptor/sampleRows.js'
-import { missingReferences, withLiteral, wrongLiterals } from '../../support/samples.js'
+import { missingReferences, withLiteral } from '../../support/samples.js'
 import { derivedSuite, ifFound } from '../support/derivedSuite.js'
 import { freshBodies } from '../support/freshBodies.js'
 import { startService } from '../support/service.js'
@@ -168,7 +168,7 @@ const defineTests = async ({ registry, resources, settings }: Project): Promise<
           resource,
           name,
           undefined,
-          ...some(wrongLiterals[kind]).map((literal) => withLiteral(body, name, literal)),
+          ...some(kindOf(kind).wrongLiterals).map((literal) => withLiteral(body, name, literal)),
         )
       })
     }

@@ -1,6 +1,6 @@
 /** Search and filters of every resource, compared with plain JavaScript. */
 import * as assert from 'uvu/assert'
-import { kindOf } from '../../engine/descriptor/kinds.js'
+import { kindOf } from '../../engine/descriptor/kinds/index.js'
 import { type Field, filterFields, type Resource, type RowValues } from '../../engine/descriptor/registry.js'
 import { sampleValue } from '../../engine/descriptor/samples.js'
 import { publicRow } from '../../support/samples.js'

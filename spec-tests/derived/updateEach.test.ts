@@ -1,6 +1,7 @@
 /** Updates and deletes of every resource that allows them: each rule for each field, and each reference to it. */
 import * as assert from 'uvu/assert'
 import { changeIssues } from '../../engine/contract/issues.js'
+import { kindOf } from '../../engine/descriptor/kinds/index.js'
 import {
   canonicalValue,
   currentStamps,
@@ -14,7 +15,7 @@ import {
 import { NoSample, plainValues } from '../../engine/descriptor/sampleRows.js'
 import { sampleValues } from '../../engine/descriptor/samples.js'
 import { findViolation } from '../../engine/descriptor/valueRules.js'
-import { missingReferences, wrongLiterals } from '../../support/samples.js'
+import { missingReferences } from '../../support/samples.js'
 import { derivedSuite, ifFound } from '../support/derivedSuite.js'
 import { type FreshRow, freshBodies } from '../support/freshBodies.js'
 import { startService, type TestResponse } from '../support/service.js'
@@ -102,7 +103,7 @@ await eachProject(async ({ registry, resources, settings }) => {
         const target = registry.find((one) => one.path === field.references)
         const ids = target ? (await rows(target)).map((row) => row['id'] ?? null) : []
         const [missing] = target ? missingReferences(field, ids) : []
-        const literal = missing === undefined ? wrongLiterals[field.kind][0] : JSON.stringify(missing)
+        const literal = missing === undefined ? kindOf(field.kind).wrongLiterals[0] : JSON.stringify(missing)
         wrong.push(`"${field.name}":${literal}`)
       }
       const names = issuesOf(await change(path, `{${wrong.join()}}`)).map(([, name]) => name)

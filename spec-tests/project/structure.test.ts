@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { kindNames } from '../../engine/descriptor/kinds/index.js'
 import { root } from '../../support/root.js'
 
 /** The folders that each folder may import from, besides itself. */
@@ -104,6 +105,15 @@ test('engine, commands and their help name nothing of the example', () => {
 test('an operator is a row of engine/descriptor/operators.ts: storage and contract ask for none by its name', () => {
   for (const file of sources.filter((one) => /^engine\/(?:storage|contract)\//.test(one)))
     assert.not.match(readFileSync(join(root, file), 'utf8'), /operator [!=]== '/, file)
+})
+
+test('a kind is a file of engine/descriptor/kinds/: no other file compares the name of one', () => {
+  const names = `'(?:${kindNames.join('|')})'`
+  const compared = new RegExp(`(?:kind|id)\\)? [!=]== ${names}|${names} [!=]== `, 'i')
+  assert.match("field.kind === 'uuid'", compared)
+  const others = sources.filter((one) => /^(?:engine|cli|support|stress|bench)\//.test(one))
+  for (const file of others.filter((one) => !one.startsWith('engine/descriptor/kinds/')))
+    assert.not.match(readFileSync(join(root, file), 'utf8'), compared, file)
 })
 
 test.run()

@@ -1,6 +1,6 @@
 /** Short forms of lists for tests. */
 
-import type { ParameterValue } from '../../engine/descriptor/kinds.js'
+import type { ParameterValue } from '../../engine/descriptor/kinds/index.js'
 import { defaultListQuery, type ListQuery } from '../../engine/descriptor/listQuery.js'
 import type { Table } from '../../engine/storage/storage.js'
 

@@ -1,6 +1,6 @@
 /** A table as the database describes it, in a form that is the same for every database. */
 
-import type { Kind, KindOptions, KindSpec } from '../../descriptor/kinds.js'
+import type { Kind, KindOptions, KindSpec } from '../../descriptor/kinds/index.js'
 import type { OnDelete } from '../../descriptor/options.js'
 import type { GivenValue } from '../../descriptor/registry.js'
 
@@ -93,13 +93,13 @@ const describeKey = (name: string, before: ForeignKey | undefined, after: Foreig
 
 /** As a descriptor has it: `decimal({ digits: 12, places: 2 })`. */
 export const describeKind = ({ kind, digits, places }: KindSpec): string =>
-  kind === 'decimal' ? `decimal({ digits: ${digits}, places: ${places} })` : `${kind}()`
+  digits === undefined ? `${kind}()` : `${kind}({ digits: ${digits}, places: ${places} })`
 
 const describeColumn = ({ name, from, isNotNull, foreignKey, convertTo, fill }: ColumnDefinition): string[] => [
   ...(from.name === name ? [] : [`${from.name} is renamed to ${name}`]),
   ...(convertTo === undefined
     ? []
-    : [`${name} becomes ${convertTo.kind === 'decimal' ? describeKind(convertTo) : convertTo.kind}`]),
+    : [`${name} becomes ${convertTo.digits === undefined ? convertTo.kind : describeKind(convertTo)}`]),
   ...(fill === undefined ? [] : [`${name} becomes ${JSON.stringify(fill)} where it is null`]),
   ...(from.isNotNull === isNotNull ? [] : [isNotNull ? `${name} becomes required` : `${name} may be null`]),
   ...describeKey(name, from.foreignKey, foreignKey),

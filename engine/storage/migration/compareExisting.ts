@@ -1,4 +1,5 @@
 /** Compares a descriptor with a table of another program: what keeps it from being served as the descriptor says. */
+import { isWhole } from '../../descriptor/kinds/index.js'
 import { didYouMean } from '../../descriptor/nearest.js'
 import { idField, type Resource, writableFields } from '../../descriptor/registry.js'
 import { findColumn } from './catalogue.js'
@@ -33,7 +34,8 @@ export const compareExisting = async (database: MigrationDialect, resource: Reso
       add(`it may be null, but the descriptor requires the field "${name}".`, correct, column)
     }
   }
-  const { column: idColumn, kind: idKind } = idField(resource)
+  const id = idField(resource)
+  const { column: idColumn } = id
   const isKey = (key: readonly string[]) => key.length === 1 && key[0] === idColumn
   if (isTable && findColumn(table, idColumn) && ![table.primaryKey, ...table.unique].some(isKey))
     add('several rows may have the same id, because it is not unique.', 'Name a unique column.', idColumn)
@@ -49,8 +51,8 @@ export const compareExisting = async (database: MigrationDialect, resource: Reso
         add('it needs a value, which no field sets when a row is created.', advice, name)
     const { default: preset, whyReadOnly } = findColumn(table, idColumn) ?? {}
     const isAssigned = table.rowId === idColumn || preset != null
-    if (idKind === 'integer' && !isAssigned) add('the database assigns no ids to new rows.', advice, idColumn)
-    if (idKind !== 'integer' && whyReadOnly != null) add(`no create can set it: ${whyReadOnly}.`, advice, idColumn)
+    if (isWhole(id) && !isAssigned) add('the database assigns no ids to new rows.', advice, idColumn)
+    if (!isWhole(id) && whyReadOnly != null) add(`no create can set it: ${whyReadOnly}.`, advice, idColumn)
   } else if (create && database.hasInlineForeignKeys) {
     add(`SQLite does not tell the id of a row that is created in ${table.relationKind}.`, 'Write create: false.')
   }

@@ -1,7 +1,7 @@
 /** Compares a descriptor with its table: the shape that it should have, and the differences that need a maintainer. */
 import type { Knex } from 'knex'
 import { JsonText } from '../../descriptor/jsonText.js'
-import { type KindSpec, kindOf } from '../../descriptor/kinds.js'
+import { isJson, isText, type KindSpec, kindOf } from '../../descriptor/kinds/index.js'
 import { didYouMean } from '../../descriptor/nearest.js'
 import {
   canonicalValue,
@@ -62,10 +62,10 @@ export const compareTable = async (
     const isStoredAlready = (value: string, to: GivenValue | undefined) =>
       to !== undefined && String(bind?.(to as never) ?? to) === value
     if (column.type === type && values.every(({ value }, n) => isStoredAlready(value, converted[n]))) return {}
-    const isRescaled = kind === 'decimal' && from.kind === 'decimal'
-    const what = isRescaled
-      ? `the field is ${describeKind(field)}, but the column has the values of ${describeKind(from)}`
-      : `the field is of kind ${kind}, but the column is of type ${column.type}`
+    const what =
+      kind === from.kind
+        ? `the field is ${describeKind(field)}, but the column has the values of ${describeKind(from)}`
+        : `the field is of kind ${kind}, but the column is of type ${column.type}`
     const refuse = (reason: string) => {
       const advice = `Correct them (${kindOf(kind).convertible} convert), or make the field ${describeKind(from)} again.`
       add(`${what}, and ${reason}.`, advice, name)
@@ -75,7 +75,7 @@ export const compareTable = async (
     if (wrong.length > 0) {
       const shown = wrong
         .slice(0, maxExamples)
-        .map(({ id, value }) => `${JSON.stringify(displayText(value, from, own).slice(0, 40))} (id ${id})`)
+        .map(({ id, value }) => `${JSON.stringify(displayText(value, own).slice(0, 40))} (id ${id})`)
       const which = `${wrong.length > maxExamples ? ', such as ' : ': '}${shown.join(', ')}`
       return refuse(`${wrong.length} of ${values.length} values do not convert${which}`)
     }
@@ -136,16 +136,14 @@ export const compareTable = async (
       return undefined
     }
     if (!(await canReference(field, value))) return undefined
-    return canonicalValue(
-      field,
-      given !== undefined && kind === 'json' ? new JsonText(String(value)) : value,
-    ) as GivenValue
+    const isJsonText = given !== undefined && isJson(field)
+    return canonicalValue(field, isJsonText ? new JsonText(String(value)) : value) as GivenValue
   }
 
   /** The statements that replace values, as approved by `set:TABLE.COLUMN:OLD=NEW`. */
   const replacements: { readonly change: string; readonly sql: string }[] = []
   const compareReplacements = async (field: Field, column: CatalogueColumn): Promise<void> => {
-    const { name, kind } = field
+    const { name, kind, digits } = field
     // Once the column has its name and kind, in a later pass.
     const isLater = !isSameKind(column as KindSpec, field) || column.name !== name
     const own = database.columnOf(field)
@@ -161,7 +159,8 @@ export const compareTable = async (
         continue
       }
       const old = kindOf(kind).parse(before, field)
-      const oldText = kind === 'decimal' && !(old instanceof Violation) ? boundValue(own, old) : before
+      // A decimal has several texts.
+      const oldText = digits !== undefined && !(old instanceof Violation) ? boundValue(own, old) : before
       const isOld = (query: Knex.QueryBuilder) =>
         query.whereRaw('cast(?? as text) = ?', [isLater ? column.name : name, String(oldText)])
       if (!isLater && (await rows.count(isOld)) === 0) continue
@@ -280,10 +279,11 @@ export const compareTable = async (
   }
 
   const { kind: idKind } = idField(resource)
+  const { length } = kindOf(idKind)
   const storedIds = findColumn(current, 'id')?.kind
   // SQLite stores UUIDs as texts.
-  const areUuids =
-    storedIds === 'text' && idKind === 'uuid' && (await rows.count((query) => query.whereRaw('length(id) <> 36'))) === 0
+  const areTexts = storedIds !== undefined && isText({ kind: storedIds }) && length !== undefined
+  const areUuids = areTexts && (await rows.count((query) => query.whereRaw('length(id) <> ?', [length]))) === 0
   if (storedIds !== undefined && storedIds !== idKind && !areUuids) {
     const message = `the ids of its rows are of kind ${storedIds}, but the descriptor says id: '${idKind}'.`
     add(

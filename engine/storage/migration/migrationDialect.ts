@@ -1,7 +1,6 @@
 /** What a database provides for migrations: reading its catalogue, and the SQL of each change. */
-import type { KindSpec } from '../../descriptor/kinds.js'
-import type { Field, Registry, Resource, RowValues } from '../../descriptor/registry.js'
-import type { ColumnSql } from '../dialect.js'
+import type { KindSpec } from '../../descriptor/kinds/index.js'
+import type { Registry, Resource, RowValues } from '../../descriptor/registry.js'
 import type { DerivedObject, ObjectName, SchemaDialect } from '../schema.js'
 import type { CatalogueTable, TableDefinition } from './catalogue.js'
 import type { Difference } from './difference.js'
@@ -59,8 +58,6 @@ export interface MigrationDialect extends SchemaDialect {
   catalogue(table: string, isSampled?: boolean): Promise<CatalogueTable | undefined>
   /** Whether a column of another program's table has values of a kind. */
   isCompatible(type: string, spec: KindSpec): boolean
-  /** How values of another program's column are read and written. */
-  columnSql(field: Field, type: string): ColumnSql
   /** Makes `isKnownUnused` true for a column, if the catalogue does not show it anyway. */
   rememberUnused(table: string, column: string): string[]
   reshape(current: CatalogueTable, shape: TableDefinition): Reshaping

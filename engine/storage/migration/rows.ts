@@ -1,6 +1,6 @@
 /** Queries about the rows of a table: how many there are, which ones contradict a descriptor, and what values they have. */
 import type { Knex } from 'knex'
-import type { Column } from '../../descriptor/kinds.js'
+import type { Column } from '../../descriptor/kinds/index.js'
 import { literal, quoted } from '../schema.js'
 import type { Execute, MigrationDialect } from './migrationDialect.js'
 

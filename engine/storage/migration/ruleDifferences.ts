@@ -1,11 +1,11 @@
 /** Finds the rows whose values do not fit their field: they break a rule, or are served as null although a value is required. No start is refused because of them. */
 
-import { JsonText } from '../../descriptor/jsonText.js'
-import { servedValue } from '../../descriptor/kinds.js'
+import { kindOf, servedValue } from '../../descriptor/kinds/index.js'
 import type { Field, Registry, Resource, Value } from '../../descriptor/registry.js'
 import { brokenRules } from '../../descriptor/rowRules.js'
 import { ruleNames, violationFinder } from '../../descriptor/valueRules.js'
 import { literal, quoted } from '../schema.js'
+import { columnSql } from '../unmanaged.js'
 import { type CatalogueTable, findColumn } from './catalogue.js'
 import { applyCommand, type Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
@@ -51,7 +51,7 @@ const breaking = async (database: MigrationDialect, table: string, field: Field)
 const servedAsNull = async (database: MigrationDialect, resource: Resource, current: CatalogueTable, field: Field) => {
   const column = findColumn(current, field.column)
   if (!column || (!resource.existing && column.kind !== field.kind)) return []
-  const read = resource.existing ? database.columnSql(field, column.type).read : quoted(field.name)
+  const read = resource.existing ? columnSql(database.columnOf(field), field, column.type).read : quoted(field.name)
   const value = servedValue(database.columnOf(field), read.replaceAll('\\?', '?'))
   const id = quoted(resource.fields[0]?.column ?? 'id')
   // A null in a table is reported with its column, which does not require a value.
@@ -108,13 +108,8 @@ const compareRules = async (database: MigrationDialect, registry: Registry): Pro
 }
 
 /** A value as a response shows it, from what the driver of either database returned for it. */
-const shownValue = ({ kind }: Field, stored: unknown): Value => {
-  if (stored === null) return null
-  if (kind === 'boolean') return stored === true || stored === 'true' || stored === 't'
-  if (kind === 'integer' || kind === 'number') return Number(stored)
-  if (kind !== 'json') return String(stored)
-  return new JsonText(typeof stored === 'string' ? stored : JSON.stringify(stored))
-}
+const shownValue = ({ kind }: Field, stored: unknown): Value =>
+  stored === null ? null : (kindOf(kind).served ?? String)(stored)
 
 /** The rules between fields that stored rows break. */
 const compareRowRules = async (database: MigrationDialect, registry: Registry): Promise<Difference[]> => {

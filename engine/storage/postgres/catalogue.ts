@@ -1,6 +1,5 @@
 /** Reads the catalogue of PostgreSQL, and alters a table whose shape changes. */
-import { maxDecimalDigits } from '../../descriptor/decimals.js'
-import { idKinds, type Kind, type KindSpec, kindNames } from '../../descriptor/kinds.js'
+import { idKinds, type Kind, type KindSpec, kindNames, kindWithOptions } from '../../descriptor/kinds/index.js'
 import type { GivenValue } from '../../descriptor/registry.js'
 import {
   type CatalogueColumn,
@@ -17,12 +16,12 @@ import { addForeignKey, boundValue, foreignKeyName, literal, quoted } from '../s
 import { searchedColumn, columnOf as typeOf } from './schema.js'
 
 /** The type without its length or precision. */
-export const plainType = (type: string): string => type.replace(/\(.*\)/, '')
+const plainType = (type: string): string => type.replace(/\(.*\)/, '')
 
 /** Columns of these types are served. */
 const kindsByType: Readonly<Record<string, Kind>> = Object.fromEntries(
   kindNames
-    .filter((kind) => kind !== 'decimal')
+    .filter((kind) => !typeOf({ kind }).optionsIn)
     .flatMap((kind) => {
       const { type, alsoTypes = [] } = typeOf({ kind })
       return [plainType(type), ...alsoTypes].map((name) => [name, kind])
@@ -31,22 +30,14 @@ const kindsByType: Readonly<Record<string, Kind>> = Object.fromEntries(
 
 /** The kind whose values a column of a type has. A numeric of more digits is served as a number. */
 export const kindOfType = (type: string): KindSpec | undefined => {
-  const [, digits, places] = /^numeric\((\d+),(\d+)\)$/.exec(type) ?? []
-  if (digits && places && Number(digits) <= maxDecimalDigits && Number(places) <= Number(digits))
-    return { kind: 'decimal', digits: Number(digits), places: Number(places) }
   const kind = kindsByType[plainType(type)]
-  return kind && { kind }
+  return kindWithOptions('postgres', type) ?? (kind && { kind })
 }
 
-/** A time without a zone is one of UTC, where another program's table has it. */
-export const withoutZone = 'timestamp without time zone'
-
-/** Whether a column of another program is served as a kind: a text is what the server prints, whatever the type. */
-export const isCompatible = (type: string, { kind, places }: KindSpec): boolean => {
+/** Whether a column of another program is served as a kind. */
+export const isCompatible = (type: string, spec: KindSpec): boolean => {
   const own = kindOfType(type)
-  if (kind === 'text' || (own?.kind === kind && own.places === places)) return true
-  if (kind === 'number') return own?.kind === 'integer' || own?.kind === 'decimal'
-  return kind === 'timestamp' && plainType(type) === withoutZone
+  return (own?.kind === spec.kind && own.places === spec.places) || typeOf(spec).serves?.(type) === true
 }
 
 /** The type of a column, of a domain that which it restricts. */
@@ -181,23 +172,6 @@ export const readCatalogue = async (
   }
 }
 
-/** A double as JavaScript prints it. PostgreSQL uses exponents earlier (1e+15), and writes those below ten with two digits (1e-07). */
-const numberAsText = (name: string): string =>
-  `case when abs(${name}) >= 1e21 or abs(${name}) < 1e-6 and ${name} <> 0
-    then regexp_replace(${name}::text, 'e-0', 'e-') else ${name}::text::numeric::text end`
-
-/** The value of a column as one of another kind. */
-const converted = (name: string, from: KindSpec, to: KindSpec): string => {
-  const { type } = typeOf(to)
-  if (to.kind === 'text')
-    return from.kind === 'number' ? numberAsText(name) : (typeOf(from).json?.(name) ?? `${name}::text`)
-  // Without the white space between tokens.
-  if (to.kind === 'json') return `regexp_replace(${name}, '("([^"\\\\]|\\\\.)*")|[ \\n\\r\\t]+', '\\1', 'g')::json`
-  // As a text, because the server rounds a double to 15 digits.
-  if (to.kind === 'decimal') return `${name}::text::${type}`
-  return to.kind === 'boolean' && from.kind === 'integer' ? `${name} = 1` : `${name}::${type}`
-}
-
 const alterColumn = (table: string, column: ColumnDefinition): string[] => {
   const { name, type, isNotNull, foreignKey: wanted, from, convertTo, fill } = column
   const alter = `alter table ${quoted(table)}`
@@ -213,7 +187,7 @@ const alterColumn = (table: string, column: ColumnDefinition): string[] => {
     if (isKept && key?.name === former) sql.push(`${alter} rename constraint ${former} to ${keyName}`)
   }
   if (convertTo !== undefined) {
-    const value = converted(quoted(name), from as KindSpec, convertTo)
+    const value = typeOf(convertTo).convert?.(quoted(name), typeOf(from as KindSpec)) ?? `${quoted(name)}::${type}`
     sql.push(`${alterOwn} drop default`, `${alterOwn} type ${type} using ${value}`)
   }
   if (fill !== undefined) {

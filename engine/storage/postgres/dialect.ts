@@ -1,9 +1,10 @@
 /** What PostgreSQL says differently. */
-import { type Field, idField, type Resource } from '../../descriptor/registry.js'
+import { isText } from '../../descriptor/kinds/index.js'
+import { idField, type Resource } from '../../descriptor/registry.js'
 import { fold } from '../caseFold.js'
-import type { ColumnSql, Dialect, Source } from '../dialect.js'
+import type { Dialect, Source } from '../dialect.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
-import { escapedName, literal, quoted } from '../schema.js'
+import { literal, quoted } from '../schema.js'
 import {
   frameSize,
   hiddenSizes,
@@ -13,7 +14,6 @@ import {
   jsonSizes,
   unmanagedColumns,
 } from '../unmanaged.js'
-import { plainType, withoutZone } from './catalogue.js'
 import { lettersFoldedTo, maxKeyBytes } from './functions.js'
 import { knex, named, prepared } from './prepared.js'
 import { findRounded } from './rounded.js'
@@ -32,23 +32,6 @@ import {
 } from './schema.js'
 import { asciiPattern, contains, indexedFrom, isLongSearch, searchValues } from './search.js'
 import type { SearchIndex } from './trigrams.js'
-
-/** A time without a zone is one of UTC. A value is written in the type of its column, which the server knows. */
-export const columnSql = ({ name: field, kind, column }: Field, type: string): ColumnSql => {
-  const name = escapedName(column)
-  if (kind === 'timestamp') {
-    const isUtc = plainType(type) === withoutZone
-    const time = isUtc ? `(${name} at time zone 'UTC')` : name
-    // In the precision of responses, so that a position is that of its row.
-    const read = /\([0-3]\)/.test(type) ? time : `date_trunc('milliseconds', ${time})`
-    return { read, write: isUtc ? `cast(? as timestamptz) at time zone 'UTC'` : '?' }
-  }
-  if (kind === 'json') return { read: name, write: `cast(? as ${type})` }
-  if (kind === 'number' && type === 'real') return { read: `${name}::double precision`, write: '?' }
-  // A key as it is, so that its index finds and orders rows; its JSON is a text. Other types refuse ids that they cannot have.
-  const isKey = field === 'id' && /^(?:text|character|smallint|integer|bigint)/.test(type)
-  return { read: kind === 'text' && !isKey ? `${name}::text` : name, write: '?' }
-}
 
 /** Whether a filter's value is left out of the filter's index. */
 const isLongText = (value: unknown): boolean =>
@@ -103,7 +86,7 @@ const isBigint = (text: string): string => `${text}::numeric between -9223372036
 /** A reference by a text, of the type of the ids, so that their index finds it. */
 const idOf = (resource: Resource, table: CatalogueTable | undefined): Pick<Source, 'idOf'> => {
   const type = idTypeIn(resource, table)
-  if (idField(resource).kind !== 'text') return {}
+  if (!isText(idField(resource))) return {}
   if (isIntegerType(type))
     return {
       idOf: (reference) => `case when ${reference} ~ '^(0|(-|)[1-9][0-9]{0,18})$'
@@ -151,7 +134,7 @@ export const unmanagedSource = (
   hasTrigrams: boolean,
   isDistributed: boolean,
 ): Source => ({
-  ...unmanagedColumns(resource, table, columnSql, (column) => `${column} is not null`, { smallint: 16, integer: 32 }),
+  ...unmanagedColumns(resource, table, columnOf, (column) => `${column} is not null`, { smallint: 16, integer: 32 }),
   json: rowJson(resource),
   // A table that the service has created may be distributed later, and has the same statements before.
   isSpread: isDistributed || !resource.existing,

@@ -11,7 +11,6 @@ import { splitIntoBatches } from '../migration/rows.js'
 import { type DerivedObject, type ObjectName, objectName, quoted } from '../schema.js'
 import { alterTable, isCompatible, ownComment, readCatalogue, tableNames, unusedComment } from './catalogue.js'
 import { changesTable, logStatesTable } from './changeLog.js'
-import { columnSql } from './dialect.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
 import { insertRows } from './rows.js'
@@ -124,7 +123,6 @@ export const migrationDialect = (
     tableNames: () => tableNames(execute),
     catalogue: (table, isSampled) => readCatalogue(execute, table, isSampled),
     isCompatible,
-    columnSql,
     rememberUnused: (table, column) => [`comment on column ${quoted(table)}.${quoted(column)} is '${unusedComment}'`],
     reshape: alterTable,
     async countedTables() {

@@ -1,6 +1,6 @@
 /** Reads and stores whole rows on PostgreSQL in batches, each one JSON document. */
 import type { Knex } from 'knex'
-import { type Column, columnIn } from '../../descriptor/kinds.js'
+import { type Column, columnIn, jsonFieldNames } from '../../descriptor/kinds/index.js'
 import { boundValue, quoted, readValue } from '../schema.js'
 import type { CopiedTable, StoredRow } from '../storage.js'
 import { insertFrom, knex, named, prepared } from './prepared.js'
@@ -29,7 +29,7 @@ export const insertRows = async (
 ): Promise<void> => {
   const given = [...rows]
   // JSON is passed as its text, so that its numbers keep their digits.
-  const jsonNames = new Set(fields.filter(({ kind }) => kind === 'json').map(({ name }) => name))
+  const jsonNames = new Set(jsonFieldNames(fields.filter((field) => field.kind !== 'body')))
   const stored = (name: string) => (jsonNames.has(name) ? knex.raw(`(?? #>> '{}')::json`, [name]) : name) as string
   const asBound = (row: StoredRow) =>
     jsonNames.size === 0

@@ -1,28 +1,15 @@
 /** Reads the catalogue of SQLite. */
 import type { Database } from 'better-sqlite3'
-import { type Kind, type KindSpec, kindNames } from '../../descriptor/kinds.js'
+import { isText, type Kind, type KindSpec, kindNames, kindOf, kindWithOptions } from '../../descriptor/kinds/index.js'
 import type { TableChecks } from '../changedTables.js'
 import { type CatalogueTable, type ForeignKey, largeKeySql, repeatedIdSql } from '../migration/catalogue.js'
 import { countsTable, quoted } from '../schema.js'
 import { columnOf, indexedValue } from './schema.js'
 
-/**
- * The kind of a declared type, by the first of these rules that applies. The first two give a column its affinity in SQLite. Other
- * types, such as datetime, have numeric affinity but usually hold texts.
- */
-const kindsByType: readonly (readonly [pattern: RegExp, kind: Kind])[] = [
-  [/int/i, 'integer'],
-  [/char|clob|text/i, 'text'],
-  [/real|floa|doub|numeric|decimal/i, 'number'],
-  [/^bool/i, 'boolean'],
-  [/^date$/i, 'date'],
-]
-
+/** The kind of a declared type. Types that no kind declares, such as datetime, have numeric affinity but usually hold texts. */
 const declaredKind = (type: string): KindSpec | undefined => {
-  const [, digits, places] = /^integer\((\d+),(\d+)\)$/.exec(type) ?? []
-  if (digits && places) return { kind: 'decimal', digits: Number(digits), places: Number(places) }
-  const kind = kindsByType.find(([pattern]) => pattern.test(type))?.[1]
-  return kind && { kind }
+  const kind = kindNames.find((one) => columnOf({ kind: one }).declared?.test(type))
+  return kindWithOptions('sqlite', type) ?? (kind && { kind })
 }
 
 /** Whether a column of a type stores the values of a kind; some kinds share a type. */
@@ -32,14 +19,15 @@ const hasType = (type: string, spec: KindSpec): boolean => {
 }
 
 /** The kinds whose columns are the same for all options. */
-const plainKinds = kindNames.filter((kind) => kind !== 'decimal')
+const plainKinds = kindNames.filter((kind) => !columnOf({ kind }).optionsIn)
 
 /** Whether a column that another program has declared may have values of a kind; any column of SQLite may have any value. */
 export const isCompatible = (type: string, spec: KindSpec & { name?: string; references?: string }): boolean => {
   // Integers that JSON cannot hold exactly are served as texts.
-  if (spec.kind === 'text' && (spec.name === 'id' || spec.references) && /int/i.test(type)) return true
+  if (isText(spec) && (spec.name === 'id' || spec.references) && /int/i.test(type)) return true
   // By its affinity, as `blob sub_type text` has it too.
-  if (declaredKind(type)?.kind === 'text') return columnOf(spec).type === 'text'
+  const declared = declaredKind(type)
+  if (declared && isText(declared)) return columnOf(spec).type === 'text'
   const contrary =
     columnOf(spec).type === 'text' ? /int|real|floa|doub|numeric|decimal|bool|blob/i : /char|clob|text|blob/i
   return !contrary.test(type)
@@ -145,9 +133,6 @@ const storedKind = (database: Database, table: string, column: string): Kind | u
   return types.includes('real') ? 'number' : 'integer'
 }
 
-/** The most digits of a decimal that a double stores exactly. */
-const maxDoubleDigits = 15
-
 /** The kind that a declared type names, although SQLite does not know it, if every stored value is of that kind. */
 const namedKind = (
   database: Database,
@@ -156,22 +141,12 @@ const namedKind = (
   type: string,
   isKey: boolean,
 ): KindSpec | undefined => {
-  const name = quoted(column)
-  const isEach = (condition: string) =>
-    database.prepare(`select 1 from ${quoted(table)} where not (${condition}) limit 1`).get() === undefined
-  const [, digits = '', places = '0'] = /^(?:decimal|numeric) ?\( *(\d+) *(?:, *(\d+) *)?\)$/i.exec(type) ?? []
-  if (digits && Number(digits) <= maxDoubleDigits && Number(places) <= Number(digits)) {
-    const isExact = `typeof(${name}) in ('null', 'integer') or typeof(${name}) = 'real' and round(${name}, ${places}) = ${name}`
-    return isEach(isExact) ? { kind: 'decimal', digits: Number(digits), places: Number(places) } : undefined
+  for (const kind of kindNames) {
+    const [options, condition] = columnOf({ kind }).named?.(type, quoted(column), isKey) ?? []
+    if (condition === undefined) continue
+    const wrong = database.prepare(`select 1 from ${quoted(table)} where not (${condition}) limit 1`).get()
+    return wrong === undefined ? { kind, ...options } : undefined
   }
-  const hex = (length: number) => '[0-9a-f]'.repeat(length)
-  if (/^(?:uuid|guid|uniqueidentifier)$/i.test(type))
-    // A key in capitals would not be found.
-    return isEach(`${name} is null or ${isKey ? name : `lower(${name})`} glob '${[8, 4, 4, 4, 12].map(hex).join('-')}'`)
-      ? { kind: 'uuid' }
-      : undefined
-  if (/^jsonb?$/i.test(type))
-    return isEach(`${name} is null or typeof(${name}) = 'text' and json_valid(${name})`) ? { kind: 'json' } : undefined
   return undefined
 }
 
@@ -196,10 +171,10 @@ export const readCatalogue = (database: Database, name: string, isSampled = fals
   /** The kind as which the index has the values of the column; that of its type if it has not. */
   const lastKind = (column: string, type: string): KindSpec | undefined => {
     const declared = declaredKind(type)
-    if (declared?.kind === 'decimal') return declared
-    const isUnsure = isSampled && (declared === undefined || declared.kind === 'date')
+    if (declared?.digits !== undefined) return declared
+    const isUnsure = isSampled && (declared === undefined || kindOf(declared.kind).isMoment)
     const isKey = isSampled && primaryKey.length === 1 && primaryKey[0]?.name === column
-    if (isKey && declared?.kind === 'integer')
+    if (isKey && declared && kindOf(declared.kind).isWhole)
       return { kind: database.prepare(largeKeySql(quoted(name), quoted(column))).get() ? 'text' : 'integer' }
     const named = isSampled ? namedKind(database, name, column, type, isKey) : undefined
     if (named) return named

@@ -1,48 +1,18 @@
 /** What SQLite says differently. */
 
-import { dateGlob } from '../../descriptor/kinds.js'
-import { type Field, idField, type Resource, textFields } from '../../descriptor/registry.js'
+import { dateGlob, isText, isWhole } from '../../descriptor/kinds/index.js'
+import { idField, type Resource, textFields } from '../../descriptor/registry.js'
 import { compile, jsonList, parameter } from '../bindings.js'
 import { fold } from '../caseFold.js'
-import type { ColumnSql, Dialect, Source } from '../dialect.js'
+import type { Dialect, Source } from '../dialect.js'
 import { keyQueries } from '../keys.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
-import { countsTable, escapedName, quoted } from '../schema.js'
+import { countsTable, quoted } from '../schema.js'
 import { idTypeIn, isIntegerType, joinedText, textSize, unmanagedColumns } from '../unmanaged.js'
 import type { KeyStatements } from '../writeData.js'
 import { knex } from './knex.js'
 import { columnOf, isLong, jsonIndex, longRowsIndex, rowJson, rowKey, searchTable, sortKey } from './schema.js'
 import { containsSql, isIndexed, searchParameters } from './search.js'
-
-/** Other programs write times as SQLite prints them, unless the column is declared as text. */
-const timestampSql = (column: string, type: string): ColumnSql => ({
-  read: `case when ${column} glob '[0-9][0-9][0-9][0-9]-*' then strftime('%Y-%m-%dT%H:%M:%fZ', ${column}) end`,
-  write: /text|char|clob/i.test(type) ? '?' : `replace(replace(?, 'T', ' '), 'Z', '')`,
-})
-
-export const columnSql = ({ name: field, kind, column, places = 0 }: Field, type: string): ColumnSql => {
-  const name = escapedName(column)
-  // Other programs store a decimal as a double.
-  if (kind === 'decimal') {
-    const units = `cast(round(${name} * ${10 ** places}) as integer)`
-    return {
-      read: `case when typeof(${name}) in ('integer', 'real') then ${units} end`,
-      write: `? / ${10 ** places}.0`,
-    }
-  }
-  // Other programs may write a UUID in capitals.
-  if (kind === 'uuid' && field !== 'id') return { read: `lower(${name})`, write: '?' }
-  // A column of type JSON has numeric affinity, and stores the text of a number as the number.
-  if (kind === 'json')
-    return { read: `iif(typeof(${name}) in ('integer', 'real'), cast(${name} as text), ${name})`, write: '?' }
-  if (kind === 'timestamp') return timestampSql(name, type)
-  // A reference to integers that are served as texts; the key itself keeps their order, and only its JSON is a text.
-  if (kind === 'text' && field !== 'id' && /int/i.test(type)) return { read: `cast(${name} as text)`, write: '?' }
-  // SQLite prints a real 3 as 3.0.
-  const whole = `typeof(${name}) = 'real' and ${name} = cast(${name} as integer)`
-  const read = kind === 'number' ? `case when ${whole} then cast(${name} as integer) else ${name} end` : name
-  return { read, write: '?' }
-}
 
 /** One row in so many looks at the time: SQLite itself cannot end a read. */
 const checkedRows = 1_024
@@ -117,14 +87,12 @@ export const managedSource = (resource: Resource): Source => {
 }
 
 export const unmanagedSource = (resource: Resource, table: CatalogueTable | undefined): Source => ({
-  ...unmanagedColumns(resource, table, columnSql, (column) =>
-    idField(resource).kind === 'integer'
-      ? `typeof(${column}) = 'integer'`
-      : `typeof(${column}) not in ('null', 'blob')`,
+  ...unmanagedColumns(resource, table, columnOf, (column) =>
+    isWhole(idField(resource)) ? `typeof(${column}) = 'integer'` : `typeof(${column}) not in ('null', 'blob')`,
   ),
   json: rowJson(resource),
   text: knex.raw(joinedText(resource)),
-  ...(idField(resource).kind === 'text' && isIntegerType(idTypeIn(resource, table)) && { idOf: integerId }),
+  ...(isText(idField(resource)) && isIntegerType(idTypeIn(resource, table)) && { idOf: integerId }),
   inTime: looksAtTime,
 })
 

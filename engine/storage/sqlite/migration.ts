@@ -1,7 +1,7 @@
 /** The migration dialect of SQLite. SQLite stores the SQL of each object, which is compared with the expected SQL. */
 import { setImmediate } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
-import type { KindSpec } from '../../descriptor/kinds.js'
+import type { KindSpec } from '../../descriptor/kinds/index.js'
 import type { Resource } from '../../descriptor/registry.js'
 import { convert } from '../migration/conversions.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
@@ -9,7 +9,6 @@ import { splitIntoBatches } from '../migration/rows.js'
 import { boundValue, countsTable, type ObjectName, objectName, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { isCompatible, readCatalogue, tableNames } from './catalogue.js'
-import { columnSql } from './dialect.js'
 import { rebuild } from './rebuild.js'
 import { insertRows } from './rows.js'
 import { columnOf, derivedObjects, indexedText, ownTables, rowKey, schemaDialect, searchTable } from './schema.js'
@@ -98,7 +97,6 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     tableNames: async () => tableNames(database),
     catalogue: async (table, isSampled) => readCatalogue(database, table, isSampled),
     isCompatible,
-    columnSql,
     rememberUnused: () => [],
     reshape: (current, shape) => rebuild(database, current, shape),
     countedTables: async () => countedTables(),

@@ -1,6 +1,6 @@
 /** Rebuilds a table of SQLite whose shape changes, unless that would lose something that another program has added. */
 import type { Database } from 'better-sqlite3'
-import type { KindSpec } from '../../descriptor/kinds.js'
+import type { KindSpec } from '../../descriptor/kinds/index.js'
 import type { GivenValue } from '../../descriptor/registry.js'
 import type { CatalogueTable, ColumnDefinition, TableDefinition } from '../migration/catalogue.js'
 import type { Reshaping } from '../migration/migrationDialect.js'

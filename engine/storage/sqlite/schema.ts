@@ -3,7 +3,7 @@
  * filters and uniqueness, the search index, and the table's row count and version. Their SQL uses nothing that SQLite 3.40 lacks.
  */
 import { createHash } from 'node:crypto'
-import { type Column, columnIn, type KindSpec, servedValue } from '../../descriptor/kinds.js'
+import { type Column, columnIn, isText, isWhole, type KindSpec, servedValue } from '../../descriptor/kinds/index.js'
 import {
   type Field,
   idField,
@@ -47,7 +47,7 @@ export const sortKey = (field: Field, column = quoted(field.name)): string =>
 /** The integer primary key of a table whose ids are no integers, for its search index; a bare rowid may change. */
 const hiddenKey = 'registry_row'
 
-const hasIntegerIds = (resource: Resource): boolean => idField(resource).kind === 'integer'
+const hasIntegerIds = (resource: Resource): boolean => isWhole(idField(resource))
 
 /** The column with the number of a row. */
 export const rowKey = (resource: Resource): string => (hasIntegerIds(resource) ? 'id' : hiddenKey)
@@ -59,7 +59,7 @@ export const schemaDialect: SchemaDialect = {
   knex,
   columnOf,
   idColumns: (kind) =>
-    kind === 'integer'
+    isWhole({ kind })
       ? '"id" integer not null primary key autoincrement'
       : `${hiddenKey} integer not null primary key, "id" text not null unique`,
   hasInlineForeignKeys: true,
@@ -96,7 +96,7 @@ const jsonValue = (field: ColumnField, column: Column = columnOf(field)): string
 
 /** The fields as a JSON object. A key of another program that is served as text may be a number. */
 const jsonObject = ({ fields, existing }: Resource, value: (field: Field) => string): string => {
-  const isCast = ({ name, kind }: Field) => existing && name === 'id' && kind === 'text'
+  const isCast = (field: Field) => existing && field.name === 'id' && isText(field)
   return `json_object(${fields.map((field) => (isCast(field) ? `'id', cast("id" as text)` : value(field))).join(', ')})`
 }
 
