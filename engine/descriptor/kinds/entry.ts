@@ -60,14 +60,14 @@ export type GivenValue = string | number | boolean | JsonText | readonly unknown
 export type KindOptions = DecimalOptions
 
 /** What sums and averages are. */
-interface Sums {
+export interface Sums {
   readonly schema: () => z.ZodType
   /** The sum, or the average of so many values, from the sum of their smallest units; without it they are doubles. */
   readonly fromUnits?: (units: bigint, count: bigint | undefined, options: KindOptions) => string | number
 }
 
 /** Values as the numbers of a chart's axis; moments as milliseconds. */
-interface Axis {
+export interface Axis {
   readonly text: (at: number, options: KindOptions) => string
   /** How far each value is from the next, where a range includes its last one. */
   readonly step?: number
@@ -76,7 +76,7 @@ interface Axis {
 }
 
 /** Values as numbers of their smallest steps, for samples within bounds. */
-interface Scale {
+export interface Scale {
   readonly toSteps: (value: GivenValue, options: KindOptions) => bigint
   readonly fromSteps: (steps: bigint, options: KindOptions) => string | number
   /** Steps that people take, the longest first. */
@@ -84,7 +84,7 @@ interface Scale {
 }
 
 /** Where a demo value stands. */
-interface DemoPlace extends KindOptions {
+export interface DemoPlace extends KindOptions {
   readonly name: string
   readonly isUnique: boolean
   /** The number of the field in its row. */
@@ -93,7 +93,7 @@ interface DemoPlace extends KindOptions {
   readonly path: string
 }
 
-interface RuledField extends KindOptions {
+export interface RuledField extends KindOptions {
   readonly references?: string | undefined
   readonly oneOf?: readonly unknown[] | undefined
 }
