@@ -96,12 +96,18 @@ export const freshBodies = (service: TestService, registry: Registry) => {
     }
   }
 
+  /** Resources for which rows are being added: references may lead back to them. */
+  const extended = new Set<Resource>()
+
   /** Stores rows that unique references can name. */
-  const addTargets = async ({ fields }: Resource): Promise<void> => {
-    for (const { references } of fields.filter(({ unique }) => unique)) {
+  const addTargets = async (resource: Resource): Promise<void> => {
+    if (extended.has(resource)) return
+    extended.add(resource)
+    for (const { references } of resource.fields.filter(({ unique }) => unique)) {
       const target = registry.find(({ path }) => path === references)
       if (target) await ifFound(freshRow(target))
     }
+    extended.delete(resource)
   }
 
   /** A new body, with a value in every field that a client may set, except where only null fits. */
