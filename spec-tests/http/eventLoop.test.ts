@@ -10,8 +10,12 @@ import { temporaryProject } from '../../support/temporaryProject.js'
 import { freshUrl } from '../support/database.js'
 import { clientOf, token } from '../support/service.js'
 
-/** The longest turn of the event loop. A longer one has to come three times: other programs use the same cores and caches. */
+/**
+ * The longest turn of the event loop. A longer one has to come three times, and on a slow machine it may take as long as parsing an object of
+ * 60,000 members four times: 75 ms each on a machine whose longest turn is 190 ms.
+ */
 const maxTurnMs = 300
+const maxParses = 4
 const maxAttempts = 3
 
 const project = temporaryProject()
@@ -64,17 +68,24 @@ export default defineResource({
 `,
 )
 
-/** Prints the turns of more than 100 ms. Measured as the time of the processor, which other programs do not change. */
+/** Prints the turns that are too long on this machine. Measured as the time of the processor, which other programs change least. */
 const meter = `
 import { readFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 if (isMainThread) {
   const used = () => Number(readFileSync('/proc/self/task/' + process.pid + '/schedstat', 'utf8').split(' ')[0]) / 1e6
+  const object = JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => ['m' + n, 1])))
   let before = used()
   setInterval(() => {
     const now = used()
-    if (now - before > 100) console.log('turn of ' + Math.round(now - before) + ' ms')
-    before = now
+    const turn = now - before
+    if (turn >= ${maxTurnMs}) {
+      JSON.parse(object)
+      const parse = used() - now
+      if (turn >= ${maxParses} * parse)
+        console.log('turn of ' + Math.round(turn) + ' ms, a parse takes ' + Math.round(parse) + ' ms')
+    }
+    before = used()
   }, 5).unref()
 }`
 // Only Linux tells how long a thread has run.
@@ -192,8 +203,8 @@ const test = suite('event loop')
 
 for (const [what, type, body, status, path = importPath] of bodies) {
   test(what, async () => {
-    let longest = Number.POSITIVE_INFINITY
-    for (let attempt = 0; attempt < maxAttempts && longest >= maxTurnMs; attempt++) {
+    let turns: string[] = []
+    for (let attempt = 0; attempt === 0 || (attempt < maxAttempts && turns.length > 0); attempt++) {
       const printed = running.output().length
       const sent = gzipSync(typeof body === 'function' ? body(attempt) : body, { level: 1 })
       const headers = { authorization: `Bearer ${token}`, 'content-type': type, 'content-encoding': 'gzip' }
@@ -201,13 +212,13 @@ for (const [what, type, body, status, path = importPath] of bodies) {
       assert.is(response.status, status, response.text.slice(0, 300))
       // The turn that ends with the response is measured after it.
       await delay(50)
-      const turns = running
-        .output()
-        .slice(printed)
-        .matchAll(/turn of (\d+) ms/g)
-      longest = Math.max(0, ...[...turns].map(([, ms]) => Number(ms)))
+      turns =
+        running
+          .output()
+          .slice(printed)
+          .match(/turn of .*/g) ?? []
     }
-    assert.ok(longest < maxTurnMs, `a turn of the event loop took ${longest} ms`)
+    assert.equal(turns, [], 'turns of the event loop that are too long')
   })
 }
 
