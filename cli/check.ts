@@ -7,7 +7,7 @@ import { inspectProject } from '../engine/descriptor/load.js'
 import { loadOperations } from '../engine/descriptor/operationFiles.js'
 import { type Registry, updatableFields } from '../engine/descriptor/registry.js'
 import { type FileError, RegistryError } from '../engine/descriptor/registryError.js'
-import type { Position } from '../engine/descriptor/sourceFile.js'
+import type { SourcePosition } from '../engine/descriptor/sourceFile.js'
 import { loadProduct } from '../engine/product.js'
 import { describeDifference } from '../engine/storage/migration/difference.js'
 import { planStorage } from '../engine/storage/open.js'
@@ -30,10 +30,10 @@ const command = {
 const shownLength = 110
 
 /** The source line, cut around the position, and a caret line below it. */
-const excerpt = ({ text, column, length }: Position): string => {
+const excerpt = ({ text, column, length }: SourcePosition): string => {
   const start = column + length > shownLength ? Math.max(0, column - shownLength / 2) : 0
-  const shown = text.slice(start, start + shownLength)
-  const line = `${start > 0 ? '…' : ''}${shown}${start + shownLength < text.length ? '…' : ''}`
+  const part = text.slice(start, start + shownLength)
+  const line = `${start > 0 ? '…' : ''}${part}${start + shownLength < text.length ? '…' : ''}`
   const before = line.slice(0, column - 1 - start + (start > 0 ? 1 : 0))
   const carets = '^'.repeat(Math.min(length, shownLength - (column - 1 - start)))
   return `    ${line}\n    ${before.replaceAll(/[^\t]/g, ' ')}${carets}`

@@ -59,8 +59,8 @@ export default defineCommand(command, async ({ accept, check, json }) => {
   }
   const file = recordFile()
   const isNew = accept && !existsSync(file)
-  const all = isNew ? [] : compareDocuments(readRecorded(), document)
-  const differences = hasExamples ? all : all.filter(({ rule }) => rule !== 'example-changed')
+  const allDifferences = isNew ? [] : compareDocuments(readRecorded(), document)
+  const differences = hasExamples ? allDifferences : allDifferences.filter(({ rule }) => rule !== 'example-changed')
   if (accept) mkdirSync(dirname(file), { recursive: true })
   if (accept) writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`)
 

@@ -59,11 +59,11 @@ const checkSourceDatabase = async (registry: Registry, url: string, waitMs: numb
 /** All rows are copied in one transaction, which waits for the other database to read them. */
 const copyTimeoutMs = 3_600_000
 
-const countRows = async (storage: Storage): Promise<number> =>
+const countAllRows = async (storage: Storage): Promise<number> =>
   [...(await storage.counts()).values()].reduce((sum, rows) => sum + rows, 0)
 
 const readAll = async function* (storage: Storage, tables: readonly CopiedTable[]): AsyncGenerator<Batch> {
-  const total = await countRows(storage)
+  const total = await countAllRows(storage)
   const report = progressBar('copy', total, 'rows')
   let done = 0
   report(done)
@@ -143,9 +143,9 @@ const copy = async (registry: Registry, from: Storage, to: Storage): Promise<voi
   for (const table of tables) {
     if (await hasRows(to, table)) throw new CommandError('--to already has rows; use an empty database.')
   }
-  if ((await countRows(from)) === 0) throw new CommandError('--from has no rows; there is nothing to copy.')
+  if ((await countAllRows(from)) === 0) throw new CommandError('--from has no rows; there is nothing to copy.')
   await to.fill(readAll(from, tables))
-  const total = 2 * (await countRows(to))
+  const total = 2 * (await countAllRows(to))
   const report = progressBar('compare', total, 'rows')
   let done = 0
   const onRows = (count: number) => {
@@ -167,8 +167,8 @@ const copy = async (registry: Registry, from: Storage, to: Storage): Promise<voi
 }
 
 /** The resources whose rows are copied; those of other programs stay where they are, and references to them are not checked. */
-const withoutExisting = (all: Registry): Registry => {
-  const registry = managedResources(all)
+const withoutExisting = (fullRegistry: Registry): Registry => {
+  const registry = managedResources(fullRegistry)
   const isCopied = (path: string | undefined) => registry.some((resource) => resource.path === path)
   return registry.map((resource) => ({
     ...resource,

@@ -25,7 +25,7 @@ import type { ImportedRow } from '../engine/storage/writeData.js'
 import { temporaryFolder } from '../support/cleanup.js'
 import { describeFailure } from '../support/failures.js'
 import { CommandError, defineCommand, flag, optionalText, UsageError } from '../support/options.js'
-import { countRows, readPieces } from './import/pieces.js'
+import { countFileRows, readPieces } from './import/pieces.js'
 import { openOptions, requireFile } from './openOptions.js'
 import { projectRegistry, projectSettings } from './project.js'
 
@@ -82,9 +82,9 @@ const describeIssue = ({ loc, msg, line }: Issue): string =>
 /** Throws if there are issues, with the first of them. */
 const refuse = (issues: ReturnType<typeof issueList>): void => {
   if (issues.total === 0) return
-  const shown = issues.shown.slice(0, 20)
-  const more = issues.total - shown.length
-  const lines = [...shown.map(describeIssue), ...(more > 0 ? [`  and ${more} more`] : [])]
+  const firstIssues = issues.shown.slice(0, 20)
+  const more = issues.total - firstIssues.length
+  const lines = [...firstIssues.map(describeIssue), ...(more > 0 ? [`  and ${more} more`] : [])]
   throw new CommandError(
     `Nothing was stored. ${issues.total} ${issues.total === 1 ? 'error' : 'errors'}:\n${lines.join('\n')}`,
   )
@@ -112,10 +112,10 @@ const importer = (registry: Registry, resource: Resource, storage: Storage, { fi
     const read = rowReader(resource, type, names)
     let from = 0
     for await (const piece of readPieces(file, type)) {
-      const sent = [...read(piece)]
-      lines = sent.map(({ line }) => line)
-      yield { rows: await check(sent, issues, from), from }
-      from += sent.length
+      const rows = [...read(piece)]
+      lines = rows.map(({ line }) => line)
+      yield { rows: await check(rows, issues, from), from }
+      from += rows.length
       onProgress(from)
     }
   }
@@ -188,7 +188,7 @@ export default defineCommand(
     try {
       const ignored = new Set(ignore === undefined ? [] : ignore.split(',').map((name) => name.trim()))
       const { check, store } = importer(registry, resource, storage, { file, type, match, ignored })
-      const { insert, update, keep } = await check(progressBar('Checking', await countRows(file, type), 'rows'))
+      const { insert, update, keep } = await check(progressBar('Checking', await countFileRows(file, type), 'rows'))
       endProgressLine()
       const done = `${insert} created, ${update} changed, ${keep} unchanged`
       if (!isDryRun) await store(progressBar('Storing', insert + update + keep, 'rows'))

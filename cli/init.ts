@@ -138,8 +138,8 @@ const shellWord = (name: string): string => (/[^\w./-]/.test(name) ? `'${name.re
 
 export default defineCommand(command, async (_, argument) => {
   const folder = resolve(projectFolder(), argument as string)
-  const found = readFolder(folder)
-  const taken = found.find((name) => ['package.json', 'resources', 'product.ts'].includes(name))
+  const existingFiles = readFolder(folder)
+  const taken = existingFiles.find((name) => ['package.json', 'resources', 'product.ts'].includes(name))
   if (taken !== undefined) throw new CommandError(`${argument} has a project already (${taken}); nothing was written.`)
   const name = basename(folder)
   const files: Readonly<Record<string, string>> = {

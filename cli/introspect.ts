@@ -62,10 +62,10 @@ export default defineCommand(command, async ({ table: only, area, replace }, arg
   }
   const wanted = tables.filter(({ name }) => only === undefined || name === only)
   // Works even if other descriptors have errors, or there are none yet.
-  const { registry: all } = await inspectProject(projectFolder())
-  const others = all.filter(({ existing, table }) => !existing || !names.includes(table))
+  const { registry: projectRegistry } = await inspectProject(projectFolder())
+  const others = projectRegistry.filter(({ existing, table }) => !existing || !names.includes(table))
   const obsolete = resourceFiles(others)
-  const registry = replace ? all.filter((resource) => !others.includes(resource)) : all
+  const registry = replace ? projectRegistry.filter((resource) => !others.includes(resource)) : projectRegistry
   const described = describeTables(wanted, registry, area)
   const files = described.flatMap(({ resource }) =>
     resource ? [[`resources/${resource.path}.ts`, descriptorText(resource)] as const] : [],

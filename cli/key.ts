@@ -55,12 +55,12 @@ export default defineCommand(command, async ({ role, claim, expires }, name = ''
     sha256: digestOf(key),
     ...(expires !== undefined && { expires }),
   }
-  const all = JSON.stringify([...keys, added], null, 2)
-  parseKeys(all)
+  const text = JSON.stringify([...keys, added], null, 2)
+  parseKeys(text)
   // Under another name first, so that a service never reads half a file.
   const written = `${path}.${process.pid}`
   try {
-    writeFileSync(written, `${all}\n`, { mode: 0o600 })
+    writeFileSync(written, `${text}\n`, { mode: 0o600 })
     // The user that runs the service must still be able to read it.
     const { mode, uid, gid } = statSync(path, { throwIfNoEntry: false }) ?? {}
     if (mode !== undefined) chmodSync(written, mode)

@@ -128,23 +128,23 @@ export const openService = async (
       inProgress.add(answer)
       void answer.finally(() => inProgress.delete(answer))
       const headers = { host, connection: 'close', ...Object.fromEntries(request.headers) }
-      const sent = httpRequest({
+      const outgoing = httpRequest({
         method: request.method,
         path: `${pathname}${search}`,
         headers,
         createConnection: () => client as never,
       })
-      sent.on('response', (message) => resolveResponse(responseFrom(message, request.method)))
-      sent.on('error', reject)
-      const giveUp = () => sent.destroy(request.signal.reason as Error)
+      outgoing.on('response', (message) => resolveResponse(responseFrom(message, request.method)))
+      outgoing.on('error', reject)
+      const giveUp = () => outgoing.destroy(request.signal.reason as Error)
       if (request.signal.aborted) giveUp()
       else request.signal.addEventListener('abort', giveUp, { once: true })
       inMemory.emit('connection', server)
       if (request.body)
         nodeStream.Readable.fromWeb(request.body as unknown as ReadableStream)
           .on('error', reject)
-          .pipe(sent)
-      else sent.end()
+          .pipe(outgoing)
+      else outgoing.end()
     })
 
   return {

@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** A cleanup step. During an exit only its synchronous part runs. */
-type Task = (isExiting: boolean) => unknown
+type CleanupTask = (isExiting: boolean) => unknown
 
-const tasks = new Set<Task>()
+const tasks = new Set<CleanupTask>()
 
 /** Newest first: a process must stop before its folder is removed. */
 const runNewest = (isExiting: boolean): unknown => {
-  const task = [...tasks].at(-1) as Task
+  const task = [...tasks].at(-1) as CleanupTask
   tasks.delete(task)
   try {
     return task(isExiting)
@@ -47,7 +47,7 @@ const install = (): void => {
 }
 
 /** Registers a task for the end of the process; returns a function that cancels it. */
-export const onEnd = (task: Task): (() => void) => {
+export const onEnd = (task: CleanupTask): (() => void) => {
   install()
   tasks.add(task)
   return () => void tasks.delete(task)

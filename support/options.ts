@@ -88,7 +88,7 @@ export const flag = (about: string): Option<boolean> => ({
 })
 
 type Options = Readonly<Record<string, Option<unknown>>>
-type Values<O extends Options> = { readonly [Name in keyof O]: O[Name] extends Option<infer T> ? T : never }
+type OptionValues<O extends Options> = { readonly [Name in keyof O]: O[Name] extends Option<infer T> ? T : never }
 
 export interface Definition<O extends Options> {
   /** `seed`, which `npm run seed` and `npx resource-registry-engine seed` run. */
@@ -171,13 +171,13 @@ const wantsHelp = (args: readonly string[]): boolean => {
 }
 
 /** A value of the command line as messages print it: a URL may have a password. */
-const shown = (value: string): string => (/:\/|@|password=/i.test(value) ? publicDatabaseUrl(value) : value)
+const safeValue = (value: string): string => (/:\/|@|password=/i.test(value) ? publicDatabaseUrl(value) : value)
 
 /** Returns the values of a command line, or undefined if it asks for help; throws a UsageError if it is invalid. */
 export const parseCommand = <O extends Options>(
   { argument, moreArguments, options, hint }: Definition<O>,
   args: readonly string[],
-): { values: Values<O>; argument: string | undefined; more: string[] } | undefined => {
+): { values: OptionValues<O>; argument: string | undefined; more: string[] } | undefined => {
   if (wantsHelp(args)) return undefined
   const types = Object.fromEntries(
     Object.entries(options).map(([name, { placeholder }]) => [name, { type: placeholder ? 'string' : 'boolean' }]),
@@ -188,7 +188,7 @@ export const parseCommand = <O extends Options>(
   for (const token of tokens) {
     if (token.kind === 'positional') {
       const expected = given.length === 0 ? argument : moreArguments
-      if (!expected) throw new UsageError(`Unexpected argument "${shown(token.value)}". See --help.`)
+      if (!expected) throw new UsageError(`Unexpected argument "${safeValue(token.value)}". See --help.`)
       if (token.value.startsWith('-')) {
         throw new UsageError(`${expected.name} is "${token.value}", but it must not begin with "-".`)
       }
@@ -210,7 +210,7 @@ export const parseCommand = <O extends Options>(
       throw new UsageError(`--${token.name} is given twice; give it once.`)
     const parsed = option.parse(value ?? '')
     if (parsed === undefined) {
-      throw new UsageError(`--${token.name} is "${shown(value ?? '')}", but it must be ${option.expected}.`)
+      throw new UsageError(`--${token.name} is "${safeValue(value ?? '')}", but it must be ${option.expected}.`)
     }
     values[token.name] = option.isRepeated ? [...((before ?? []) as unknown[]), ...(parsed as unknown[])] : parsed
   }
@@ -220,7 +220,7 @@ export const parseCommand = <O extends Options>(
     values[name] ??= option.default
     if (option.placeholder && values[name] === '') throw new UsageError(`--${name} is missing. See --help.`)
   }
-  return { values: values as Values<O>, argument: first, more }
+  return { values: values as OptionValues<O>, argument: first, more }
 }
 
 const isExpected = (error: unknown): error is Error =>
@@ -229,7 +229,7 @@ const isExpected = (error: unknown): error is Error =>
   )
 
 type Run<O extends Options> = (
-  values: Values<O>,
+  values: OptionValues<O>,
   argument: string | undefined,
   more: readonly string[],
 ) => Promise<void>

@@ -294,8 +294,8 @@ export class Oracle {
       const { operand, option } = operatorOf(operator)
       const { kind, oneOf } = field
       const values: ParameterValue[] = []
-      const sent = parameters.filter((parameter) => parameter.name === name)
-      for (const { written, integer } of operand === 'list' ? sent : sent.slice(-1)) {
+      const named = parameters.filter((parameter) => parameter.name === name)
+      for (const { written, integer } of operand === 'list' ? named : named.slice(-1)) {
         const text = decode(written)
         const parsed = operand === 'boolean' ? kindOf('boolean').parse(text, {}) : kindOf(kind).parse(text, field)
         const value = isWhole(field) && operand !== 'boolean' ? integer : parsed
@@ -309,17 +309,17 @@ export class Oracle {
       if (value !== undefined) where.push({ field: field.name, operator, value: operand === 'list' ? values : value })
     }
     if (rejected.length > 0) return { rejected }
-    const all = this.matching(resource, {
+    const rows = this.matching(resource, {
       where,
       search: decode(given.get('q')?.written ?? '').trim(),
       order: { field: sort.replace('-', ''), descending: sort.startsWith('-') },
     })
     const limit = given.get('limit')?.integer ?? 50n
     const offset = given.get('offset')?.integer ?? 0n
-    const start = offset > BigInt(all.length) ? all.length : Number(offset)
-    const shown = expandable.filter(({ name }) => expand.some(({ written }) => written === name))
-    const data = all.slice(start, start + Number(limit)).map((row) => this.#expanded(row, shown))
-    return { data, all, total: all.length, limit, offset }
+    const start = offset > BigInt(rows.length) ? rows.length : Number(offset)
+    const references = expandable.filter(({ name }) => expand.some(({ written }) => written === name))
+    const data = rows.slice(start, start + Number(limit)).map((row) => this.#expanded(row, references))
+    return { data, all: rows, total: rows.length, limit, offset }
   }
 
   /** The expected response to a summary with these parameters. */
@@ -357,10 +357,10 @@ export class Oracle {
         if (order !== 0 || left === right) return order
         return left === null ? -1 : right === null ? 1 : compareValues(left, right)
       }, 0)
-    const all = [...rowsByGroup]
+    const rowGroups = [...rowsByGroup]
       .map(([key, rows]) => ({ by: JSON.parse(key) as [string, Value][], rows }))
       .sort((a, b) => b.rows.length - a.rows.length || compareBy(a.by, b.by))
-    const data = all.slice(0, Number(ofList.limit)).map(({ by: values, rows }) => ({
+    const data = rowGroups.slice(0, Number(ofList.limit)).map(({ by: values, rows }) => ({
       by: Object.fromEntries(values),
       count: rows.length,
       ...Object.fromEntries(
@@ -370,7 +370,7 @@ export class Oracle {
         ]),
       ),
     }))
-    return { data, meta: { total: all.length, limit: Number(ofList.limit), rows: ofList.total } }
+    return { data, meta: { total: rowGroups.length, limit: Number(ofList.limit), rows: ofList.total } }
   }
 
   /** The fields of a row that must be unique, but equal another row's. */
@@ -393,14 +393,14 @@ export class Oracle {
 /** The row that a valid body makes of a new row, whose id is null, or of an existing one. */
 export const expectedRow = (
   resource: Resource,
-  sent: Readonly<Record<string, Value>>,
+  given: Readonly<Record<string, Value>>,
   before: RowValues | undefined,
 ): RowValues =>
   Object.fromEntries(
     resource.fields.map((field): [string, Value] => {
       const { name, kind, managed, redacted, required } = field
       const isTime = kindOf(kind).input === 'datetime-local'
-      const value = Object.hasOwn(sent, name) && !managed ? (sent[name] ?? null) : undefined
+      const value = Object.hasOwn(given, name) && !managed ? (given[name] ?? null) : undefined
       if (redacted || (name === 'id' && !before)) return [name, null]
       if (value !== undefined && (value !== null || !required))
         return [name, isTime && value !== null ? new Date(String(value)).toISOString() : value]
@@ -417,18 +417,18 @@ const isSameValue = (a: Value | undefined, b: Value | undefined): boolean =>
 /** The first difference between a stored row and the expected one; values from the clock are compared by format only. */
 export const rowMismatch = (
   resource: Resource,
-  sent: Readonly<Record<string, Value>>,
+  given: Readonly<Record<string, Value>>,
   before: RowValues | undefined,
   stored: RowValues,
 ): string | undefined => {
-  const expected = expectedRow(resource, sent, before)
+  const expected = expectedRow(resource, given, before)
   const names = resource.fields.map(({ name }) => name)
   if (JSON.stringify(Object.keys(stored)) !== JSON.stringify(names)) return `the fields are ${Object.keys(stored)}`
   const isChanged = names.some((name) => !isSameValue(expected[name], before?.[name]))
   const differing = resource.fields.find(({ name, managed, default: preset, onUpdate }) => {
     if (isSameValue(expected[name], stored[name]) || (name === 'id' && !before)) return false
     const source = before ? isChanged && onUpdate : (managed ?? preset)
-    const isFromClock = typeof source === 'function' && (managed || !(sent[name] ?? null))
+    const isFromClock = typeof source === 'function' && (managed || !(given[name] ?? null))
     return !isFromClock || withoutDigits(stored[name]) !== withoutDigits(expected[name])
   })
   return differing?.name

@@ -15,8 +15,8 @@ export const skipLines = (): string[] => {
     const key = `${skip.suite} ${skip.why}`
     lines.set(key, [...(lines.get(key) ?? []), skip])
   }
-  return [...lines.values()].map((all) => {
-    const [{ suite, test, why }] = all as [Skip]
-    return `Skipped: ${suite}, ${all.length === 1 ? `"${test}"` : `${all.length} tests`}: ${why}`
+  return [...lines.values()].map((group) => {
+    const [{ suite, test, why }] = group as [Skip]
+    return `Skipped: ${suite}, ${group.length === 1 ? `"${test}"` : `${group.length} tests`}: ${why}`
   })
 }

@@ -65,9 +65,9 @@ export const startTestService = async (): Promise<TestService> => {
   const client = (key?: string): TestService => ({
     fetch(request) {
       if (key === undefined) return service.fetch(request)
-      const sent = new Request(request)
-      sent.headers.set('authorization', `Bearer ${key}`)
-      return service.fetch(sent)
+      const converted = new Request(request)
+      converted.headers.set('authorization', `Bearer ${key}`)
+      return service.fetch(converted)
     },
     as: (caller) => client(keyOf(caller)),
     async close() {

@@ -36,9 +36,9 @@ const compareTypes = (before: Json, after: Json, at: At): 'same' | 'some' | 'non
   const isWider = now.some((type) => !allows(old, type))
   const isNarrower = old.some((type) => !allows(now, type))
   if (!isWider && !isNarrower) return 'same'
-  const shown = (types: readonly unknown[]) => (types.length === 1 ? types[0] : types)
+  const singleOrList = (types: readonly unknown[]) => (types.length === 1 ? types[0] : types)
   const rule = !isNarrower ? 'type-widened' : isWider ? 'type-changed' : 'type-narrowed'
-  report(at, rule, shown(old), shown(now))
+  report(at, rule, singleOrList(old), singleOrList(now))
   return rule === 'type-changed' ? 'none' : 'some'
 }
 

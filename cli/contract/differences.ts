@@ -52,12 +52,12 @@ export const differenceList = () => {
       },
     /** All differences; a changed description is reported only if its subject has no other difference. */
     all: (): Difference[] => {
-      const all = [...entries.values()].map(({ rule, detail, operations }) =>
+      const lines = [...entries.values()].map(({ rule, detail, operations }) =>
         makeDifference(rule, detail, [...operations]),
       )
       const isImplied = ({ rule, subject }: Difference) =>
-        rule === 'description-changed' && all.some((other) => other.rule !== rule && other.subject === subject)
-      return all.filter((one) => !isImplied(one))
+        rule === 'description-changed' && lines.some((other) => other.rule !== rule && other.subject === subject)
+      return lines.filter((one) => !isImplied(one))
     },
   }
 }

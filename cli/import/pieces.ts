@@ -43,7 +43,7 @@ const endOfRows = (bytes: Buffer, type: ImportType): number => {
 }
 
 /** About how many rows a file has: as many as lines, of which some texts have more than one. */
-export const countRows = async (file: string, type: ImportType): Promise<number> => {
+export const countFileRows = async (file: string, type: ImportType): Promise<number> => {
   let lines = 0
   for await (const block of createReadStream(file)) {
     for (let at = (block as Buffer).indexOf(lineFeed); at !== -1; at = (block as Buffer).indexOf(lineFeed, at + 1))

@@ -177,32 +177,34 @@ const describeTable = (table: CatalogueTable, key: CatalogueColumn, targets: Rea
   const names = fieldNames(columns.map(({ name }) => name))
   const constraints = new Set(table.otherConstraints)
   const fields = columns.flatMap((column): NewField[] => {
-    const { name: own, isNotNull, type } = column
-    const name = names.get(own) as string
+    const { name: columnName, isNotNull, type } = column
+    const name = names.get(columnName) as string
     const inferred = kindFor(column)
     if (inferred === undefined) {
-      note(`"${own}" is of type ${type}, which no field can store; it is left out`)
+      note(`"${columnName}" is of type ${type}, which no field can store; it is left out`)
       return []
     }
     const target = findReference(column, inferred.kind, targets)
     if (typeof target === 'string')
-      note(`the reference of "${own}" to "${column.foreignKey?.target}" is left out, because ${target}`)
+      note(`the reference of "${columnName}" to "${column.foreignKey?.target}" is left out, because ${target}`)
     const isReference = typeof target === 'object'
     const spec = isReference ? { kind: target.id } : inferred
     const { kind } = spec
     const { sums } = kindOf(kind)
     if (sums && !sums.fromUnits && /^(?:numeric|decimal) ?(?:\(|$)/i.test(type))
-      note(`"${own}" is of type ${type}; as number() it has the precision of a double`)
+      note(`"${columnName}" is of type ${type}; as number() it has the precision of a double`)
     const isRedacted = secret.test(name)
     const isUnique =
-      !isRedacted && canBeUnique(kind) && table.unique.some(([only, ...more]) => only === own && more.length === 0)
+      !isRedacted &&
+      canBeUnique(kind) &&
+      table.unique.some(([only, ...more]) => only === columnName && more.length === 0)
     const preset = inferPreset(column, spec, isUnique)
-    if (preset.managed) note(`only the database sets "${own}", so clients cannot`)
+    if (preset.managed) note(`only the database sets "${columnName}", so clients cannot`)
     const rules = isReference ? { references: target.path } : inferRules(column, spec, constraints)
     return [
       {
         name,
-        ...(own !== name && { column: own }),
+        ...(columnName !== name && { column: columnName }),
         ...spec,
         isRequired: isNotNull && !isRedacted,
         ...rules,
@@ -213,7 +215,7 @@ const describeTable = (table: CatalogueTable, key: CatalogueColumn, targets: Rea
     ]
   })
   for (const unique of table.unique.filter(({ length }) => length > 1)) {
-    const members = unique.flatMap((own) => fields.find(({ name }) => name === names.get(own)) ?? [])
+    const members = unique.flatMap((columnName) => fields.find(({ name }) => name === names.get(columnName)) ?? [])
     const last = members.findLast((field) => !field.unique && canBeUnique(field.kind))
     if (!last || members.length < unique.length || members.some(({ redacted }) => redacted))
       note(`no descriptor can express that (${unique.join(', ')}) is unique; a write that violates it gets 422`)

@@ -63,9 +63,9 @@ const parseType = (type: string, registry: Registry, ownPath: string): Typed => 
   if (Object.hasOwn(foreignKinds, type)) throw new UsageError(`${unknown}; use ${foreignKinds[type]}`)
   const byTable = registry.find(({ table }) => table === type)
   if (byTable) throw new UsageError(`"${type}" is a table; to reference its rows, write ${byTable.path}`)
-  const all = [...Object.keys(types), ...paths]
+  const known = [...Object.keys(types), ...paths]
   throw new UsageError(
-    `${unknown}${didYouMean(type, all) || `; it must be ${Object.keys(types).join(', ')} or the path of a resource`}`,
+    `${unknown}${didYouMean(type, known) || `; it must be ${Object.keys(types).join(', ')} or the path of a resource`}`,
   )
 }
 

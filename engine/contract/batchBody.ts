@@ -55,17 +55,17 @@ const isTooLarge = (text: string): boolean => text.length > bodyLimit || hasTooM
 
 const readOperation = (text: string): SentOperation => {
   if (isTooLarge(text)) return wrong(bodyIssue('too_long', 'The operation is too large.'))
-  let sent: unknown
+  let parsed: unknown
   try {
-    sent = JSON.parse(text)
+    parsed = JSON.parse(text)
   } catch {
     return wrong(bodyIssue('json_invalid', `The operation is not valid JSON: ${jsonErrorPlace(text)}.`))
   }
-  if (!isObject(sent))
-    return wrong(bodyIssue('object_type', `An operation must be a JSON object, not ${jsonNoun(sent)}.`))
-  const { method, path, body, as, ifMatch } = sent
+  if (!isObject(parsed))
+    return wrong(bodyIssue('object_type', `An operation must be a JSON object, not ${jsonNoun(parsed)}.`))
+  const { method, path, body, as, ifMatch } = parsed
   const issues = [
-    ...Object.keys(sent)
+    ...Object.keys(parsed)
       .filter((name) => !members.includes(name))
       .slice(0, maxIssues)
       .map((name) => unknownIssue(name, members)),
@@ -102,14 +102,14 @@ const example = '{"operations": [{"method": "POST", "path": "/v1/…", "body": {
 
 /** What is wrong with a body; one that is too large to be parsed at once has no details. */
 const notABatch = (source: string): Error => {
-  let sent: unknown
+  let parsed: unknown
   try {
-    sent = isTooLarge(source) ? undefined : JSON.parse(source)
+    parsed = isTooLarge(source) ? undefined : JSON.parse(source)
   } catch {
     // Not JSON.
   }
-  if (!isObject(sent)) return notJson(source, 'list_type', example)
-  const { operations, ...others } = sent
+  if (!isObject(parsed)) return notJson(source, 'list_type', example)
+  const { operations, ...others } = parsed
   const issues = Object.keys(others)
     .slice(0, maxIssues)
     .map((name) => unknownIssue(name, ['operations']))

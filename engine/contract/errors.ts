@@ -213,9 +213,9 @@ export const parametersInvalid = (detail: readonly Issue[]): HttpError =>
 export const tooManyAttempts = (): HttpError => middlewareError(429, 'Too many attempts. Wait a minute, and try again.')
 
 /** An error that a deployment's own middleware threw; its code is the name of its status, as in `too_many_requests`. */
-export const middlewareError = (status: number, sent?: string, headers?: ResponseHeaders): HttpError => {
+export const middlewareError = (status: number, given?: string, headers?: ResponseHeaders): HttpError => {
   const name = STATUS_CODES[status] ?? `Status ${status}`
   const code = name.toLowerCase().replaceAll(/\W+/g, '_')
-  const message = sent ?? name
+  const message = given ?? name
   return new HttpError(status, message, { error: { code, message } }, headers)
 }

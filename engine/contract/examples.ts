@@ -107,13 +107,13 @@ const similarBody = (registry: Registry, resource: Resource): RowValues => {
 
 /** The row that this body creates in the demo data; the times differ. */
 export const createdExample = (registry: Registry, resource: Resource): RowValues => {
-  const sent = createExample(registry, resource)
+  const body = createExample(registry, resource)
   const created = resource.fields.map((field): [string, Value] => {
     if (field.redacted) return [field.name, null]
-    return [field.name, sent[field.name] ?? presetExample(field)]
+    return [field.name, body[field.name] ?? presetExample(field)]
   })
   const id = idField(resource)
-  if (!isWhole(id)) return { ...Object.fromEntries(created), id: sent['id'] ?? sampleValue(id, 2) ?? null }
+  if (!isWhole(id)) return { ...Object.fromEntries(created), id: body['id'] ?? sampleValue(id, 2) ?? null }
   const last = Math.max(0, ...exampleRows(resource).map((row) => Number(row['id'])))
   return { ...Object.fromEntries(created), id: last + 1 }
 }

@@ -52,9 +52,12 @@ export const withoutHidden = (read: BodyReader, hidden: readonly string[]): Body
   if (hidden.length === 0) return read
   return (body, source) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return read(body, source)
-    const sent = hidden.filter((name) => Object.hasOwn(body, name))
-    const allowed = Object.fromEntries(Object.entries(body).filter(([name]) => !sent.includes(name)))
+    const hiddenSent = hidden.filter((name) => Object.hasOwn(body, name))
+    const allowed = Object.fromEntries(Object.entries(body).filter(([name]) => !hiddenSent.includes(name)))
     const { values, issues } = read(allowed, source)
-    return { values, issues: [...issues, ...sent.map((name) => bodyIssue('extra_forbidden', notYours(name), name))] }
+    return {
+      values,
+      issues: [...issues, ...hiddenSent.map((name) => bodyIssue('extra_forbidden', notYours(name), name))],
+    }
   }
 }

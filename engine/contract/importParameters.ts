@@ -38,16 +38,16 @@ export const importQueryParser = (resource: Resource) => {
   const expected = matchFields(resource)
   const known = ['dryRun', 'match', 'ignore']
   return (querystring: string): ImportQuery => {
-    const sent = queryParameters(querystring)
-    const [dryRun, match] = [sent.getAll('dryRun').at(-1), sent.getAll('match').at(-1)]
-    const issues: Issue[] = [...new Set(sent.keys())]
+    const parameters = queryParameters(querystring)
+    const [dryRun, match] = [parameters.getAll('dryRun').at(-1), parameters.getAll('match').at(-1)]
+    const issues: Issue[] = [...new Set(parameters.keys())]
       .filter((name) => !known.includes(name))
       .map((name) =>
         queryIssue(
           'extra_forbidden',
           name,
           `Unknown parameter "${name}"${didYouMean(name, known) || `; an import takes ${known.join(', ')}`}`,
-          sent.get(name) ?? '',
+          parameters.get(name) ?? '',
         ),
       )
     if (dryRun !== undefined && dryRun !== 'true' && dryRun !== 'false')
@@ -60,6 +60,6 @@ export const importQueryParser = (resource: Resource) => {
       issues.push({ ...queryIssue('enum', 'match', words, match), ctx: { expected } })
     }
     if (issues.length > 0) throw bodyInvalid(issues)
-    return { dryRun: dryRun === 'true', match, ignore: sent.getAll('ignore') }
+    return { dryRun: dryRun === 'true', match, ignore: parameters.getAll('ignore') }
   }
 }

@@ -198,9 +198,9 @@ export function* arrayElements(
 ): Generator<string> {
   let [from, level, isFirst, signs] = [begin, 1, true, 0]
   token.lastIndex = from
-  for (let found = token.exec(source); found; found = token.exec(source)) {
-    const [sign] = found
-    const at = found.index
+  for (let match = token.exec(source); match; match = token.exec(source)) {
+    const [sign] = match
+    const at = match.index
     if (++signs > maxSigns) throw bodyInvalid([bodyIssue('too_long', 'A part of the body has too many values.')])
     if (sign === '"') {
       token.lastIndex = endOfString(source, at)

@@ -55,10 +55,10 @@ export const changeIssues = (
   const isOther = (name: string) => JSON.stringify(values[name]) !== JSON.stringify(before[name] ?? null)
   const changed = Object.keys(values).filter(isOther)
   // What an update sets by itself changes with everything else.
-  const all = changed.length > 0 ? [...changed, ...Object.keys(stamps)] : []
+  const changedNames = changed.length > 0 ? [...changed, ...Object.keys(stamps)] : []
   return [
     ...wrongSteps(resource, before, values).map(([field, violation]) => violationIssue(field, violation)),
-    ...ruleIssues(resource, { ...before, ...values, ...stamps }, (name) => all.includes(name)),
+    ...ruleIssues(resource, { ...before, ...values, ...stamps }, (name) => changedNames.includes(name)),
   ]
 }
 
@@ -118,9 +118,9 @@ export const parameterIssue = (name: string, input: string, violation: Violation
 
 /** The issue for an operator that the field does not have; `known` are the parameters of the list. */
 export const operatorIssue = (name: string, input: string, field: string, known: readonly string[]): Issue => {
-  const own = known.filter((one) => one === field || one.startsWith(`${field}.`))
-  const use = own.length === 0 ? `${field} is neither a filter nor a range` : `use ${own.join(', ')}`
-  const hint = didYouMean(name, own) || `; ${use}`
+  const alternatives = known.filter((one) => one === field || one.startsWith(`${field}.`))
+  const use = alternatives.length === 0 ? `${field} is neither a filter nor a range` : `use ${alternatives.join(', ')}`
+  const hint = didYouMean(name, alternatives) || `; ${use}`
   return queryIssue('extra_forbidden', name, `Unknown operator "${name.slice(field.length)}" of ${field}${hint}`, input)
 }
 

@@ -25,8 +25,8 @@ export const querySchema = (parameters: ReadonlyMap<string, Pick<QueryParameter<
 export const queryParameters = (querystring: string): URLSearchParams => new URLSearchParams(`&${querystring}`)
 
 /** The issues for operators that a field does not have; any other unknown parameter is ignored. */
-const unknownOperators = ({ fields }: Resource, known: readonly string[], sent: Iterable<[string, string]>): Issue[] =>
-  [...sent].flatMap(([name, input]) => {
+const unknownOperators = ({ fields }: Resource, known: readonly string[], pairs: Iterable<[string, string]>): Issue[] =>
+  [...pairs].flatMap(([name, input]) => {
     const field = name.slice(0, Math.max(0, name.indexOf('.')))
     const isKnown = known.includes(name) || !fields.some((one) => one.name === field)
     return isKnown ? [] : [operatorIssue(name, input, field, known)]

@@ -39,20 +39,20 @@ const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.Zod
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       return { values: {}, issues: [bodyTypeIssue(body)] }
     }
-    const sent = body as RowValues
+    const members = body as RowValues
     /** By field and type: two checks of zod have one issue, such as those of an integer that is too large. */
     const invalid = new Map<string, Issue>()
     const unknown: string[] = []
     // The schema gets no unknown property: it would report 70,000 of them, of which the response has a hundred.
-    for (const key in sent) {
+    for (const key in members) {
       if (!fields.has(key)) unknown.push(key)
       if (unknown.length === maxIssues) break
     }
     const known: RowValues = {}
-    for (const name of names) if (Object.hasOwn(sent, name)) known[name] = sent[name] as Value
+    for (const name of names) if (Object.hasOwn(members, name)) known[name] = members[name] as Value
     for (const issue of schema.safeParse(known).error?.issues ?? []) {
       const name = String(issue.path[0])
-      const invalidField = fieldIssue(fields.get(name) as Field, sent[name], issue, isUpdate)
+      const invalidField = fieldIssue(fields.get(name) as Field, members[name], issue, isUpdate)
       invalid.set(`${name} ${invalidField.type}`, invalidField)
     }
     for (const { loc } of invalid.values()) delete known[String(loc[1])]

@@ -42,9 +42,9 @@ const maxClaimValues = 100
 /** The values of a claim that a field can have; none if the claim is absent, of another type, or too long. */
 const claimValues = (field: Field, { claims }: Identity, { name }: Claim): readonly ParameterValue[] => {
   const claimed = Object.hasOwn(claims, name) ? claims[name] : undefined
-  const all: readonly unknown[] = Array.isArray(claimed) ? claimed : [claimed]
-  if (all.length > maxClaimValues) return []
-  const valid = all.filter((value) => value !== undefined && value !== null && isValueOf(field, value))
+  const claimedValues: readonly unknown[] = Array.isArray(claimed) ? claimed : [claimed]
+  if (claimedValues.length > maxClaimValues) return []
+  const valid = claimedValues.filter((value) => value !== undefined && value !== null && isValueOf(field, value))
   const values = valid.map((value) => canonicalOf(field, value as GivenValue) as ParameterValue)
   return [...new Set(values.map((value) => (isWhole(field) ? BigInt(value) : value)))]
 }
@@ -63,7 +63,7 @@ const allowedRows = (resource: Resource, rules: readonly AccessRule[], caller: I
       const field = resource.fields.find((one) => one.name === name) as Field
       return [name, claimValues(field, caller, claimed as Claim)]
     })
-    if (values.every(([, found]) => found.length > 0)) rows.push(Object.fromEntries(values))
+    if (values.every(([, allowed]) => allowed.length > 0)) rows.push(Object.fromEntries(values))
   }
   return rows
 }

@@ -47,8 +47,8 @@ const listedFieldChecks: Readonly<Record<'required' | 'label' | 'update', FieldC
 }
 
 /** Asks a rule once, with samples, to find one that reads other fields, throws, or returns something else than true or false. */
-const tryRule = ({ fields: own, holds }: Rule, fields: Descriptor['fields'], report: Report): void => {
-  const samples = own.map((name) => {
+const tryRule = ({ fields: names, holds }: Rule, fields: Descriptor['fields'], report: Report): void => {
+  const samples = names.map((name) => {
     const { kind, options } = fields[name] as FieldSpec
     const { oneOf, min, max, ...others } = options as Options<GivenValue>
     const sample = oneOf?.[0] ?? min ?? max ?? kindOf(kind).sample(1, name, others)
@@ -57,7 +57,7 @@ const tryRule = ({ fields: own, holds }: Rule, fields: Descriptor['fields'], rep
   const others = new Set<string>()
   const row = new Proxy(Object.fromEntries(samples), {
     get(target, name) {
-      if (typeof name === 'string' && !own.includes(name)) others.add(name)
+      if (typeof name === 'string' && !names.includes(name)) others.add(name)
       return Reflect.get(target, name)
     },
   })

@@ -40,8 +40,8 @@ const reportCycles = (steps: readonly Step[], message: (names: string, length: n
 }
 
 /** Reports required references that make a circle: no first row can be created, or a delete removes all rows. */
-export const checkCycles = (all: readonly ReportedResource[]): void => {
-  const steps = all.flatMap((resource) =>
+export const checkCycles = (resources: readonly ReportedResource[]): void => {
+  const steps = resources.flatMap((resource) =>
     Object.entries(resource.descriptor.fields).flatMap(([field, spec]): Step[] => {
       const { references: target, onDelete } = spec.options as Options<unknown>
       const isRequired = resource.descriptor.required.includes(field)

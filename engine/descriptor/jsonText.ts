@@ -43,11 +43,11 @@ const tokensIn = (text: string): string[] => (text.match(tokens) ?? []).filter((
 const stringOrSpace = /("[^"\\]*(?:\\.[^"\\]*)*")|[ \n\r\t]+/gs
 
 /** Why a JSON value cannot be stored, given as its tokens. */
-const findJsonViolation = (found: readonly string[]): Violation | undefined => {
+const findJsonViolation = (textTokens: readonly string[]): Violation | undefined => {
   /** The names of each object that is open; undefined for an array. */
   const open: (Set<string> | undefined)[] = []
   let isName = false
-  for (const token of found) {
+  for (const token of textTokens) {
     if (token === '{' || token === '[') {
       open.push(token === '{' ? new Set() : undefined)
       if (open.length > maxJsonLevels) return new Violation('json_too_deep', open.length, { max_levels: maxJsonLevels })

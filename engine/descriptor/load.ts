@@ -33,14 +33,16 @@ export const inspectModules = (modules: readonly ResourceModule[], folder: strin
   const parsed = verify(modules, errors)
   const seedErrors: FileError[] = []
   const seedFiles = readSeedFiles(join(folder, 'seeds'), referenceTargets(modules, parsed), seedErrors)
-  const all = parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor, seedFiles.get(path)?.rows ?? []))
-  const ids = demoIds(all)
+  const unverified = parsed.map(({ path, descriptor }) =>
+    resourceFrom(path, descriptor, seedFiles.get(path)?.rows ?? []),
+  )
+  const ids = demoIds(unverified)
   for (const [path, { rows }] of seedFiles) if (!rows) ids.delete(path)
 
-  const registry = all.map((resource): Resource => {
+  const registry = unverified.map((resource): Resource => {
     const { file = '', source } = modules.find(({ path }) => path === resource.path) ?? {}
     const seedFile = seedFiles.get(resource.path)
-    const own = seedErrors.filter(({ file: where }) => where === seedFile?.file)
+    const fileErrors = seedErrors.filter(({ file: where }) => where === seedFile?.file)
     // A mistake in a descriptor would be reported again for its rows.
     if (errors.every(({ file: where }) => where !== file)) {
       const rowErrors: FileError[] = []
@@ -49,9 +51,9 @@ export const inspectModules = (modules: readonly ResourceModule[], folder: strin
       else if (seedFile) verifyRows(resource, ids, reportIn(rowErrors, seedFile.file, seedFile.source), seedFile.source)
       verifyConstants(resource, ids, reportIn(rowErrors, file, source))
       seedErrors.push(...rowErrors)
-      own.push(...rowErrors)
+      fileErrors.push(...rowErrors)
     }
-    if (own.length > 0) return { ...resource, demo: [], demoErrors: own }
+    if (fileErrors.length > 0) return { ...resource, demo: [], demoErrors: fileErrors }
     const demo = resource.demo.map((row, n) =>
       canonicalRow(resource, withJsonTexts(resource, row, n, seedFile?.source)),
     )

@@ -70,32 +70,32 @@ const firstCommon = (names: object, others: object): string | undefined =>
   Object.values(names).find((name) => Object.values(others).includes(name))
 
 /** The property that makes a resource look like another one in the documents, and how. */
-const collision = (own: Named, other: Named, where: string): ['name' | 'plural', string] | undefined => {
-  const schema = firstCommon(schemaNames(own), schemaNames(other))
+const collision = (named: Named, other: Named, where: string): ['name' | 'plural', string] | undefined => {
+  const schema = firstCommon(schemaNames(named), schemaNames(other))
   if (schema) return ['name', `makes the schema ${schema}, which ${where} makes too`]
   // Otherwise the operation getThings would look like listThings of the other.
-  if (pascal(own.name) === pascal(pluralName(other))) return ['name', `is the plural of ${where}`]
-  if (pascal(other.name) === pascal(pluralName(own))) return ['plural', `is the name of ${where}`]
-  const operation = firstCommon(operationNames(own), operationNames(other))
+  if (pascal(named.name) === pascal(pluralName(other))) return ['name', `is the plural of ${where}`]
+  if (pascal(other.name) === pascal(pluralName(named))) return ['plural', `is the name of ${where}`]
+  const operation = firstCommon(operationNames(named), operationNames(other))
   return operation ? ['plural', `makes the operation ${operation}, which ${where} makes too`] : undefined
 }
 
 export const checkNames = (
-  own: Named,
+  named: Named,
   earlier: readonly { readonly file: string; readonly descriptor: Named }[],
   report: Report,
 ): void => {
-  const { name, plural } = own
+  const { name, plural } = named
   if (name === '') return
   checkCharacters('name', name, report)
   if (plural !== undefined) checkCharacters('plural', plural, report)
-  const taken = firstCommon(schemaNames(own), ownSchemas)
+  const taken = firstCommon(schemaNames(named), ownSchemas)
   if (taken) report(`name "${name}" makes the schema ${taken}, which every service has; choose another name`, 'name')
   for (const { file, descriptor } of earlier) {
-    const [property, why] = (descriptor.name !== '' && collision(own, descriptor, file)) || []
+    const [property, why] = (descriptor.name !== '' && collision(named, descriptor, file)) || []
     if (property)
       report(
-        `${property} "${property === 'name' ? name : pluralName(own)}" ${why}; choose another ${property}`,
+        `${property} "${property === 'name' ? name : pluralName(named)}" ${why}; choose another ${property}`,
         property,
       )
   }

@@ -93,7 +93,7 @@ export const loadOperations = async (project: string, registry: Registry): Promi
   // In the documents, the log and the metrics.
   const usedIds = new Set([...serviceIds, ...registry.flatMap((one) => Object.values(operationNames(one)))])
   const errors: FileError[] = []
-  const found: NamedOperation[] = []
+  const operations: NamedOperation[] = []
   for (const file of files.sort()) {
     const name = file.slice(0, -'.ts'.length)
     const report = (message: string) =>
@@ -106,7 +106,7 @@ export const loadOperations = async (project: string, registry: Registry): Promi
     if (errors.length > known) continue
     const operation = exported as OwnOperation
     const { method, path } = operation
-    const alike = found.filter((one) => shapeOf(one) === shapeOf(operation))
+    const alike = operations.filter((one) => shapeOf(one) === shapeOf(operation))
     const other = alike.find((one) => one.method === method)
     if (other) report(`${method} ${shapeOf(operation)} is also the path of operations/${other.name}.ts`)
     const named = alike.find((one) => one.path !== path)
@@ -115,13 +115,14 @@ export const loadOperations = async (project: string, registry: Registry): Promi
       if (operation[part] && !(await isDocumentable(operation[part])))
         report(`${part} has a schema that the documents cannot show; use what JSON has`)
     const id = operationIdOf(name)
-    const isUsed = found.some((one) => operationIdOf(one.name) === id) || usedIds.has(id) || id.startsWith('explore')
+    const isUsed =
+      operations.some((one) => operationIdOf(one.name) === id) || usedIds.has(id) || id.startsWith('explore')
     if (!/^[a-z][\w-]*$/i.test(name)) report('the name must have only A–Z, a–z, 0–9 and -, and begin with a letter')
     else if (isUsed) report(`another operation is called ${id}; give this file another name`)
     if (isTaken(registry, operation))
       report(`${operation.path} is a path of a resource or of the service; choose another`)
-    found.push({ ...operation, name, access: [operation.access ?? []].flat() })
+    operations.push({ ...operation, name, access: [operation.access ?? []].flat() })
   }
   if (errors.length > 0) throw new RegistryError(errors)
-  return found
+  return operations
 }

@@ -16,13 +16,13 @@ const membersOf = (token: string): readonly string[] => {
   const members = known.get(token)
   if (members) return members
   const isMember = new RegExp(`^${token}$`, 'u')
-  const found = letters.filter((letter) => isMember.test(letter))
-  for (let code = 1; found.length === 0 && code <= 0x10_ff_ff; code++) {
+  const matching = letters.filter((letter) => isMember.test(letter))
+  for (let code = 1; matching.length === 0 && code <= 0x10_ff_ff; code++) {
     const letter = String.fromCodePoint(code)
-    if (isMember.test(letter) && letter.isWellFormed()) found.push(letter)
+    if (isMember.test(letter) && letter.isWellFormed()) matching.push(letter)
   }
-  known.set(token, found)
-  return found
+  known.set(token, matching)
+  return matching
 }
 
 /** How often parts are repeated: no field with a pattern is longer, but repetitions of repetitions would be. */

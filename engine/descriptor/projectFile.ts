@@ -8,7 +8,7 @@ import * as descriptorModule from './index.js'
 import { kindNames, kindOf } from './kinds/index.js'
 import { didYouMean } from './nearest.js'
 import type { FileError } from './registryError.js'
-import { type Position, positionBetween, resourceSource, type SourceFile, wordPosition } from './sourceFile.js'
+import { positionBetween, resourceSource, type SourceFile, type SourcePosition, wordPosition } from './sourceFile.js'
 
 export const engineName = 'resource-registry-engine'
 const exported = Object.keys(descriptorModule)
@@ -31,7 +31,7 @@ const firstLine = (error: unknown, folder: string): string => {
   return (message.split('\n')[0] ?? '').replaceAll(`file://${folder}${sep}`, '').replaceAll(`${folder}${sep}`, '')
 }
 
-const importsIn = (source: SourceFile): { specifier: string; position: Position }[] =>
+const importsIn = (source: SourceFile): { specifier: string; position: SourcePosition }[] =>
   [...source.text.matchAll(/(?:\bfrom|\bimport)\s*['"](.*?)['"]/g)].map(
     ({ 0: match, 1: specifier = '', index: start }) => {
       const end = start + match.length - 1
@@ -40,7 +40,7 @@ const importsIn = (source: SourceFile): { specifier: string; position: Position 
   )
 
 /** A line and a column of a file. */
-const positionAt = (source: SourceFile, line: number, column: number): Position => {
+const positionAt = (source: SourceFile, line: number, column: number): SourcePosition => {
   const before = source.text.split('\n').slice(0, line - 1)
   const start = before.reduce((sum, { length }) => sum + length + 1, 0) + column - 1
   return positionBetween(source, start, start + 1)
@@ -62,7 +62,12 @@ const framesIn = (error: unknown, folder: string): { path: string; line: number;
 /** The file that an import of another one fails in: a syntax error has it in its first line, any other error in its stack. */
 const failedFile = (error: unknown, folder: string, path: string): string => framesIn(error, folder)[0]?.path ?? path
 
-const explain = (error: unknown, folder: string, path: string, source: SourceFile): [string, Position | undefined] => {
+const explain = (
+  error: unknown,
+  folder: string,
+  path: string,
+  source: SourceFile,
+): [string, SourcePosition | undefined] => {
   const message = firstLine(error, folder)
   const [, module, missing] = /module '(.+)' does not provide an export named '(.+)'/.exec(message) ?? []
   if (missing !== undefined) {
@@ -84,7 +89,7 @@ const explain = (error: unknown, folder: string, path: string, source: SourceFil
 }
 
 /** Where a file first names a property; a message begins with the name, or has it in quotes. */
-export const namedPosition = (path: string, message: string): Position | undefined => {
+export const namedPosition = (path: string, message: string): SourcePosition | undefined => {
   const source = readSource(path)
   const name = /^unknown property "(\w+)"/.exec(message)?.[1] ?? /^(?:product\.)?(\w+)/.exec(message)?.[1]
   return source && name ? wordPosition(source, name) : undefined

@@ -161,11 +161,11 @@ export const currentStamps = (resource: Resource): RowValues =>
   )
 
 /** The row that a create stores for the values a client sent; the database adds an id that is an integer. */
-export const newRow = (resource: Resource, sent: Readonly<Record<string, Value | undefined>>): RowValues => {
+export const newRow = (resource: Resource, given: Readonly<Record<string, Value | undefined>>): RowValues => {
   const row: RowValues = {}
   for (const field of resource.fields) {
     const { name, managed } = field
-    const value = sent[name]
+    const value = given[name]
     const absent = value === undefined || (value === null && field.required)
     if (name === 'id' && managed === true) continue
     if (managed) row[name] = managed === true ? null : canonicalValue(field, managed())

@@ -1,12 +1,12 @@
 /** The errors of resource and seed files: all at once, each with its file, its place in the file and what to do. */
-import { type Place, type Position, placePosition, type SourceFile } from './sourceFile.js'
+import { type Place, placePosition, type SourceFile, type SourcePosition } from './sourceFile.js'
 
 export interface FileError {
   /** Relative to the folder of package.json: `resources/books.ts`. */
   readonly file: string
   readonly message: string
   /** Undefined if the source is missing, or has no literal. */
-  readonly position: Position | undefined
+  readonly position: SourcePosition | undefined
 }
 
 /** Reports an error; the place is the path of a property in the literal of the file. */

@@ -21,9 +21,9 @@ export const brokenRules = (
   isChanged: (field: string) => boolean,
 ): Rule[] =>
   rules.filter(({ fields: names, holds, message }) => {
-    const own = fields.filter(({ name }) => names.includes(name))
-    if (!names.some(isChanged) || own.some(({ name }) => (row[name] ?? null) === null)) return false
-    const values = own.map((field) => [field.name, ruleValue(field, row[field.name] as GivenValue)])
+    const ruleFields = fields.filter(({ name }) => names.includes(name))
+    if (!names.some(isChanged) || ruleFields.some(({ name }) => (row[name] ?? null) === null)) return false
+    const values = ruleFields.map((field) => [field.name, ruleValue(field, row[field.name] as GivenValue)])
     const held: unknown = holds(Object.fromEntries(values))
     if (typeof held !== 'boolean') throw new TypeError(`the rule "${message}" of ${resource} returned ${typeof held}`)
     return !held

@@ -49,8 +49,8 @@ const keyValue = (names: readonly string[], row: RowValues): string | undefined 
 /** Whether a row has a key that another one has too. */
 export const repeatsKey = (resource: Resource, row: RowValues, others: readonly RowValues[]): boolean =>
   uniqueKeys(resource).some((names) => {
-    const own = keyValue(names, row)
-    return own !== undefined && others.some((other) => keyValue(names, other) === own)
+    const key = keyValue(names, row)
+    return key !== undefined && others.some((other) => keyValue(names, other) === key)
   })
 
 /** Whether a row keeps the rules between its fields; one that throws refuses it. */
@@ -87,8 +87,8 @@ const groupsOf = (resource: Resource, names: readonly string[]): Group[] => {
     .filter((group) => group.length > 0)
     .map((group) => {
       const isOwn = (fields: readonly string[]) => fields.some((name) => group.includes(name))
-      const own = rules.filter(({ fields }) => isOwn(fields))
-      return { names: group, resource: { ...resource, rules: own }, keys: keys.filter(isOwn) }
+      const groupRules = rules.filter(({ fields }) => isOwn(fields))
+      return { names: group, resource: { ...resource, rules: groupRules }, keys: keys.filter(isOwn) }
     })
 }
 
@@ -174,13 +174,13 @@ export const findBody = ({ rows, resource, n, fixed = {}, needed = [] }: Wanted)
 
   const chosen: RowValues = {}
   for (const { names, resource: ruled, keys } of groupsOf(resource, [...fields.keys()])) {
-    const own = names.map((name) => fields.get(name) as Field)
-    const domains = own.map((field) => valuesOf(field, names.length === 1 && !ruled.rules?.length))
+    const groupFields = names.map((name) => fields.get(name) as Field)
+    const domains = groupFields.map((field) => valuesOf(field, names.length === 1 && !ruled.rules?.length))
     const takesNull = ({ name, required, default: preset }: Field) =>
       !(name in fixed) && !needed.includes(name) && (!required || preset !== undefined)
     let isFull = false
     const fits = (values: readonly Value[]): boolean => {
-      const isAllowed = own.every((field, index) => {
+      const isAllowed = groupFields.every((field, index) => {
         const value = values[index] ?? null
         if (field.name in fixed) return JSON.stringify(value) === JSON.stringify(fixed[field.name] ?? null)
         if (value === null) return takesNull(field)
@@ -199,10 +199,10 @@ export const findBody = ({ rows, resource, n, fixed = {}, needed = [] }: Wanted)
       if (domains.every(({ length }) => length > 0)) yield domains.map(([first]) => first as Value)
       if (keys.length > 0 || ruled.rules?.length) {
         const known = demo.slice(0, maxDemoRows).map((row) => names.map((name) => row[name] ?? null))
-        const examples = own.map(({ example }) => example ?? null)
+        const examples = groupFields.map(({ example }) => example ?? null)
         yield* [examples, ...known].filter((values) => !values.includes(null))
         for (const row of demo.slice(0, 10)) {
-          const varied = own.map(({ name }, index) =>
+          const varied = groupFields.map(({ name }, index) =>
             keys.some((key) => key.includes(name)) ? (domains[index] ?? []) : [row[name] ?? null],
           )
           yield* combinations(varied)
@@ -211,15 +211,17 @@ export const findBody = ({ rows, resource, n, fixed = {}, needed = [] }: Wanted)
         yield* combinations(domains)
         yield* known
       }
-      yield* combinations(domains.map((values, index) => (takesNull(own[index] as Field) ? [...values, null] : values)))
+      yield* combinations(
+        domains.map((values, index) => (takesNull(groupFields[index] as Field) ? [...values, null] : values)),
+      )
     }
     const values = firstFitting(attempts(), fits)
     if (!values) {
-      const lacking = own.find((field, index) => domains[index]?.length === 0 && !takesNull(field))
+      const lacking = groupFields.find((field, index) => domains[index]?.length === 0 && !takesNull(field))
       const isUsed = lacking && keys.some(([name, ...more]) => name === lacking.name && more.length === 0)
       const rule = ruled.rules?.[0]?.message
       if (isFull || isUsed) {
-        const target = own.find(({ references }) => references)?.references
+        const target = groupFields.find(({ references }) => references)?.references
         const help = target ? `add a demo row to seeds/${target}.json` : `leave one out of seeds/${path}.json`
         throw new NoSample(`the rows of ${path} use every value of ${names.join(' and ')}: ${help}`, true)
       }

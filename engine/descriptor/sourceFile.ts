@@ -19,7 +19,7 @@ export interface SourceFile {
 export type Place = readonly (string | number)[]
 
 /** A part of a source line; line and column count from 1. */
-export interface Position {
+export interface SourcePosition {
   readonly line: number
   readonly column: number
   readonly length: number
@@ -121,7 +121,7 @@ export const seedSource = (text: string): SourceFile => {
 }
 
 /** The position of a part of the text, which ends with its first line. */
-export const positionBetween = ({ text }: { text: string }, start: number, end: number): Position => {
+export const positionBetween = ({ text }: { text: string }, start: number, end: number): SourcePosition => {
   const lineStart = text.lastIndexOf('\n', start - 1) + 1
   const [line = ''] = text.slice(lineStart).split(/\r?\n/, 1)
   const column = start - lineStart + 1
@@ -129,7 +129,7 @@ export const positionBetween = ({ text }: { text: string }, start: number, end: 
   return { line: text.slice(0, lineStart).split('\n').length, column, length, text: line }
 }
 
-export const wordPosition = (source: SourceFile, word: string): Position | undefined => {
+export const wordPosition = (source: SourceFile, word: string): SourcePosition | undefined => {
   const token = tokenize(source.text).find(({ text }) => text === word)
   return token && positionBetween(source, token.start, token.start + word.length)
 }
@@ -145,7 +145,7 @@ const entriesTo = ({ entries }: SourceFile, place: Place): Entry[] => {
   return trail
 }
 
-export const placePosition = (source: SourceFile, place: Place): Position | undefined => {
+export const placePosition = (source: SourceFile, place: Place): SourcePosition | undefined => {
   const entry = entriesTo(source, place).at(-1)
   return entry && positionBetween(source, entry.start, entry.end)
 }

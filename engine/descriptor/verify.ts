@@ -59,17 +59,19 @@ const checkSource = (source: SourceFile, fields: readonly string[], report: Repo
 const checkTable = (
   { file, descriptor: { table, renamedFromTable: former }, report }: ParsedResource,
   earlier: readonly ParsedResource[],
-  all: readonly ParsedResource[],
+  resources: readonly ParsedResource[],
 ): void => {
   const other = table === '' ? undefined : earlier.find(({ descriptor }) => descriptor.table === table)
   if (other) report(`table "${table}" is also that of ${other.file}; each resource needs its own table`, 'table')
   // PostgreSQL gives these names to the key and the sequence of another table.
-  const owner = all.find(({ descriptor }) => [`${descriptor.table}_pkey`, `${descriptor.table}_id_seq`].includes(table))
+  const owner = resources.find(({ descriptor }) =>
+    [`${descriptor.table}_pkey`, `${descriptor.table}_id_seq`].includes(table),
+  )
   if (owner) report(`table "${table}" has the name of an object that ${owner.file} makes; choose another name`, 'table')
   // Otherwise a rename would take the rows of another resource, or two would take the same ones.
   const isTaken = ({ file: where, descriptor }: ParsedResource) =>
     descriptor.table === former || (where !== file && descriptor.renamedFromTable === former)
-  const taken = former === undefined ? undefined : all.find(isTaken)
+  const taken = former === undefined ? undefined : resources.find(isTaken)
   const advice = 'remove one of the two, or rename in two steps'
   if (taken) report(`renamedFromTable names "${former}", which ${taken.file} uses; ${advice}`, 'renamedFromTable')
 }

@@ -56,8 +56,8 @@ export const plainLine = (json: string, isColoured: boolean): string => {
   const { method, path, status, bytes, duration, id, ...more } = rest
   const isRequest = method !== undefined
   const text = isRequest ? formatRequest(rest, isColoured) : msg
-  const shown = { ...(!isRequest && id !== undefined && { id: shortId(id) }), ...more }
-  const fields = Object.entries(shown).filter(([, value]) => value !== undefined)
+  const members = { ...(!isRequest && id !== undefined && { id: shortId(id) }), ...more }
+  const fields = Object.entries(members).filter(([, value]) => value !== undefined)
   const formatted = fields.map(([name, value]) => ` ${name}=${JSON.stringify(value)}`).join('')
   const word = coloured(levels[level] ?? '', isColoured ? levelColours[level] : undefined)
   return `${clock} ${word}${text}${formatted}${formatStack(err)}\n`

@@ -204,8 +204,8 @@ export const settingWarnings = (environment: Environment): string[] => {
 export const settingsHelp = (): string => {
   const width = Math.max(...settingNames.map((name) => name.length))
   const lines = entries.map(([name, { about, preset, expected }]) => {
-    const shown = preset === '' ? 'not set' : preset
-    return `  ${name.padEnd(width)}  ${about}: ${expected} (default: ${shown})`
+    const presetWords = preset === '' ? 'not set' : preset
+    return `  ${name.padEnd(width)}  ${about}: ${expected} (default: ${presetWords})`
   })
   return lines.join('\n')
 }

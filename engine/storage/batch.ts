@@ -4,7 +4,7 @@ import { parseConflicts } from './conflicts.js'
 import type { Cell } from './dialect.js'
 import type { Walk } from './referencing.js'
 import { findReplay, isAssignedId, makeWrite, storeKey } from './write.js'
-import type { BatchOutcome, BatchPlan, ImportOutcome, Outcome, Query, WritePlan } from './writeData.js'
+import type { BatchOutcome, BatchPlan, BoundStatement, ImportOutcome, Outcome, WritePlan } from './writeData.js'
 
 type AnyOutcome<B> = Outcome<B> | ImportOutcome<B> | BatchOutcome<B>
 
@@ -16,7 +16,7 @@ export const withBuffers = (outcome: AnyOutcome<Cell>): AnyOutcome<Buffer> => {
   return 'current' in outcome ? { current: toBuffer(outcome.current) } : outcome
 }
 
-const withIds = <Q extends Query | undefined>(query: Q, ids: readonly string[]): Q => {
+const withIds = <Q extends BoundStatement | undefined>(query: Q, ids: readonly string[]): Q => {
   if (!query || !Object.values(query.values).some(isAssignedId)) return query
   const values = Object.entries(query.values).map(([name, value]) => [
     name,
@@ -55,8 +55,8 @@ export function* makeBatch({ writes, check, isUndone, key }: BatchPlan): Walk<Ba
     ids.push(outcome.id)
     results.push(resultOf(write.kind, outcome.body))
   }
-  const [found] = check ? yield withIds(check, ids) : []
-  if (isUndone) return { operation: writes.length, outcome: { conflicts: parseConflicts(found?.[0]) }, isUndone }
+  const [conflicting] = check ? yield withIds(check, ids) : []
+  if (isUndone) return { operation: writes.length, outcome: { conflicts: parseConflicts(conflicting?.[0]) }, isUndone }
   const body = `{"results":[${results.join(',')}]}`
   yield* storeKey(key, body)
   return { body, replayed: false }

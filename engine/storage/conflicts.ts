@@ -18,11 +18,11 @@ export const conflictsQuery = (
   { knex, typeOf }: Dialect,
   registry: Registry,
   sources: (path: string, field: string) => Source,
-  { resource, from: own, uniqueKey }: Source,
+  { resource, from: rowSource, uniqueKey }: Source,
   changed: Changed = 'all',
   given = (name: string, type?: string): Knex.Raw => parameter(knex, name, type),
   toId = (_: Source, id: Knex.Raw): Knex.Raw => id,
-  taken = own,
+  taken = rowSource,
 ): Knex.QueryBuilder => {
   const { fields } = resource
   const sql = sqlTag(knex)
@@ -36,7 +36,7 @@ export const conflictsQuery = (
   const storedValue = (field: Field) =>
     isChanged(field.name)
       ? given(field.name, typeOf(field))
-      : knex.raw('(?)', [from(own).select(field.name).where('id', rowId)])
+      : knex.raw('(?)', [from(rowSource).select(field.name).where('id', rowId)])
   const conflicts = fields.flatMap((field) => {
     const { name, references, unique, managed } = field
     const checks: Knex.Raw[] = []
@@ -51,7 +51,7 @@ export const conflictsQuery = (
       )
     }
     if (unique && [name, ...unique].some(isChanged)) {
-      const same = from(own).select(constant)
+      const same = from(rowSource).select(constant)
       for (const field of fields.filter((other) => other.name === name || unique.includes(other.name)))
         same.whereRaw(`${uniqueKey(field, '??')} = ${uniqueKey(field, '?')}`, [field.name, storedValue(field)])
       if (changed !== 'all') same.whereNot('id', rowId)
@@ -62,4 +62,4 @@ export const conflictsQuery = (
   return knex.select(knex.raw(`concat_ws(',', null${', ?'.repeat(conflicts.length)}) as conflicts`, conflicts))
 }
 
-export const parseConflicts = (found: unknown): Conflict[] => JSON.parse(`[${String(found ?? '')}]`) as Conflict[]
+export const parseConflicts = (joined: unknown): Conflict[] => JSON.parse(`[${String(joined ?? '')}]`) as Conflict[]

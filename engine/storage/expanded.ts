@@ -28,8 +28,8 @@ export const expandedSource = (dialect: Dialect, source: Source, expansions: rea
     (one) => `'"${one.field.name}":' || coalesce(${referenced(dialect, one, one.target.json)}, 'null')`,
   )
   const sizes = expansions.map((one) => `coalesce(${referenced(dialect, one, one.target.size)}, 0)`)
-  const { state: own, ...rest } = source
-  const states = [own, ...expansions.map(({ target }) => target.state)]
+  const { state: ownState, ...rest } = source
+  const states = [ownState, ...expansions.map(({ target }) => target.state)]
   // Nothing tells whether a response has changed if one of its tables has no version.
   const versions = states.includes(undefined) ? [] : [...new Set(states as readonly string[])].map(versionIn)
   return {
@@ -37,7 +37,7 @@ export const expandedSource = (dialect: Dialect, source: Source, expansions: rea
     json: `${dialect.openObject(source.json, !isJson(source.resource.fields.at(-1) as Field))} || ',"expanded":{' || ${members.join(` || ',' || `)} || '}}'`,
     size: [source.size, ...sizes].join(' + '),
     ...(versions.length > 0 && {
-      state: `select ${versions.join(` || '${separator}' || `)} as version, (select total from (${own}) as _s) as total`,
+      state: `select ${versions.join(` || '${separator}' || `)} as version, (select total from (${ownState}) as _s) as total`,
     }),
   }
 }
@@ -49,29 +49,29 @@ const hasJson = ({ resource }: Source): boolean => resource.fields.some(isJson)
 
 /** The runner of an expanded table: that of the table, with the versions of the referenced tables, whose runners are `targets`. */
 export const expandedRunner = (
-  own: Runner,
+  tableRunner: Runner,
   targets: readonly Runner[],
   source: Source,
   expansions: readonly Expansion[],
 ): Runner => {
-  const { version: _, state: __, ...runner } = own
-  const all = [...new Set([own, ...targets])]
-  const versions = all.flatMap(({ version }) => version ?? [])
-  const states = all.flatMap(({ state }) => state ?? [])
+  const { version: _, state: __, ...runner } = tableRunner
+  const runners = [...new Set([tableRunner, ...targets])]
+  const versions = runners.flatMap(({ version }) => version ?? [])
+  const states = runners.flatMap(({ state }) => state ?? [])
   // The database knows long rows by their texts alone.
   const isLong = expansions.length >= manyRows || [source, ...expansions.map(({ target }) => target)].some(hasJson)
   return {
     ...runner,
-    ...(versions.length === all.length && {
+    ...(versions.length === runners.length && {
       version: async () => (await Promise.all(versions.map((read) => read()))).join(separator),
     }),
-    ...(states.length === all.length && {
+    ...(states.length === runners.length && {
       async state() {
-        const found = await Promise.all(states.map((read) => read()))
+        const tableStates = await Promise.all(states.map((read) => read()))
         return {
-          version: found.map(({ version }) => version).join(separator),
-          hasLongRows: isLong || found.some(({ hasLongRows }) => hasLongRows),
-          denseIds: found[0]?.denseIds,
+          version: tableStates.map(({ version }) => version).join(separator),
+          hasLongRows: isLong || tableStates.some(({ hasLongRows }) => hasLongRows),
+          denseIds: tableStates[0]?.denseIds,
         }
       },
     }),

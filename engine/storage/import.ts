@@ -13,27 +13,27 @@ import { rowsWithin } from './restricted.js'
 import { boundValue, escapedName, findField } from './schema.js'
 import { findReplay, forbidden, hidesRows, type Restriction, RowRefused, rowTag, storeKey } from './write.js'
 import type {
+  BoundStatement,
   Import,
   ImportedRow,
   ImportOutcome,
   ImportPlan,
   KeyStatements,
-  Query,
   Refused,
   RowConflict,
 } from './writeData.js'
 
 const importBody = ({ ids, counts }: ImportPlan, assigned: readonly string[], mode: Import['mode']): string => {
   let next = 0
-  const all = ids.map((id) => id ?? assigned[next++])
-  return `{"created":${counts.insert},"updated":${counts.update},"unchanged":${counts.keep},"ids":[${mode === 'dryRun' ? '' : all.join(',')}]}`
+  const allIds = ids.map((id) => id ?? assigned[next++])
+  return `{"created":${counts.insert},"updated":${counts.update},"unchanged":${counts.keep},"ids":[${mode === 'dryRun' ? '' : allIds.join(',')}]}`
 }
 
 /** Whether a query that counts the rows with some ids finds all of them. */
-function* findsAll(query: Query | undefined, ids: readonly RowId[]): Walk<boolean> {
+function* findsAll(query: BoundStatement | undefined, ids: readonly RowId[]): Walk<boolean> {
   if (!query || ids.length === 0) return true
-  const [found] = yield { ...query, values: { ...query.values, $ids: [...ids] } }
-  return Number(found?.[0]) === ids.length
+  const [counted] = yield { ...query, values: { ...query.values, $ids: [...ids] } }
+  return Number(counted?.[0]) === ids.length
 }
 
 /** Stores the rows of an import within a transaction. */
@@ -51,8 +51,8 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
   if (!(yield* findsAll(allowed?.update, Object.keys(tags)))) return forbidden
   const conflicts: RowConflict[] = [...plan.refused]
   for (const query of groups.flatMap((group) => group.conflicts))
-    for (const [row, found] of yield query)
-      for (const conflict of parseConflicts(found))
+    for (const [row, rowConflicts] of yield query)
+      for (const conflict of parseConflicts(rowConflicts))
         if (conflict.type !== 'reference' || !plan.expected.has(`${row} ${conflict.field}`))
           conflicts.push({ ...conflict, row: Number(row) })
   if (conflicts.length > 0 || mode === 'check') return { conflicts }
@@ -187,19 +187,22 @@ export const importPlanner = (
     const names = ['id', ...changed, ...stamps]
     const { given, written } = cells(names)
     return once(`update ${names} ${stamps.length}`, () => {
-      const all = [...changed, ...stamps]
+      const setNames = [...changed, ...stamps]
       const returning = sql`returning ${table}.${column('id')}`
       const change = () => {
         const set = sql.join(
-          all.map((name) => sql`${column(name)} = ${written(name)}`),
+          setNames.map((name) => sql`${column(name)} = ${written(name)}`),
           ', ',
         )
         return sql`update ${table} set ${set} from ${elements} as _e where ${table}.${column('id')} = ${given('id')} ${returning}`
       }
       // Several servers take values, not how these are made.
       const spreadChange = () => {
-        const values = [sql`${given('id')} as _id`, ...all.map((name, n) => sql`${written(name)} as _v${String(n)}`)]
-        const set = all.map((name, n) => `${column(name)} = _v${n}`).join(', ')
+        const values = [
+          sql`${given('id')} as _id`,
+          ...setNames.map((name, n) => sql`${written(name)} as _v${String(n)}`),
+        ]
+        const set = setNames.map((name, n) => `${column(name)} = _v${n}`).join(', ')
         return sql`with registry_new as materialized (select ${sql.join(values, ', ')} from ${elements} as _e)
           update ${table} set ${set} from registry_new where ${table}.${column('id')} = _id ${returning}`
       }
@@ -231,7 +234,7 @@ export const importPlanner = (
     })
   const countIn = (from: string) =>
     onceCurrent(from, () => compile(sql`select count(*) from ${from} as _t where id ${isIn()}`))
-  const allowed = (kind: 'insert' | 'update', scope: Values): Query | undefined => {
+  const allowed = (kind: 'insert' | 'update', scope: Values): BoundStatement | undefined => {
     const condition = restriction?.rows[kind]
     return condition && { statement: countIn(rowsWithin(source.from, condition)), values: scope }
   }
@@ -246,8 +249,8 @@ export const importPlanner = (
     const refused: RowConflict[] = []
     const counts = { insert: 0, update: 0, keep: 0 }
     const tags: Record<RowId, string> = {}
-    type Part = { readonly statements: ReturnType<typeof insert>; readonly rows: string[] }
-    type Group = Part & { readonly isInsert: boolean; readonly checked: Map<string, Part> }
+    type ImportGroupPart = { readonly statements: ReturnType<typeof insert>; readonly rows: string[] }
+    type Group = ImportGroupPart & { readonly isInsert: boolean; readonly checked: Map<string, ImportGroupPart> }
     const groups = new Map<string, Group>()
     for (const [n, row] of rows.entries()) {
       await pause()
@@ -269,7 +272,7 @@ export const importPlanner = (
       const unsent: readonly string[] = (isInsert && restriction && row.unsent) || []
       const statements = isInsert ? insert(unsent) : update(changed, stamps)
       const group: Group = groups.get(key) ?? { isInsert, statements, rows: [], checked: new Map() }
-      const part: Part = group.checked.get(`${unsent}`) ?? { statements, rows: [] }
+      const part: ImportGroupPart = group.checked.get(`${unsent}`) ?? { statements, rows: [] }
       const fields = [...changed, ...stamps].map((name) => bound(name, values[name]))
       const json = jsonList([n, ...(isInsert ? [] : [boundId(row.id)]), ...fields])
       group.rows.push(json)
@@ -291,18 +294,18 @@ export const importPlanner = (
         const { id = null } = row.values
         return id === null ? null : JSON.stringify(id)
       }),
-      groups: [...groups.values()].map(({ isInsert, statements, rows: all, checked }) => {
+      groups: [...groups.values()].map(({ isInsert, statements, rows: groupRows, checked }) => {
         const given = (some: readonly string[]) => ({ ...scope, $rows: `[${some.join(',')}]` })
-        const values = given(all)
+        const values = given(groupRows)
         const conflicts = [...checked.values()].map((part) => ({
           statement: part.statements.conflicts,
           values: checked.size === 1 ? values : given(part.rows),
         }))
         return {
           isInsert,
-          rows: all.length,
+          rows: groupRows.length,
           conflicts,
-          ...(isInsert && isAssigned && { assign: { statement: takeIds, values: { $count: all.length } } }),
+          ...(isInsert && isAssigned && { assign: { statement: takeIds, values: { $count: groupRows.length } } }),
           change: { statement: statements.change, values },
         }
       }),

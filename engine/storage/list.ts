@@ -24,7 +24,7 @@ import { findField, quoted } from './schema.js'
 import { summaryKey, summaryQuery } from './summary.js'
 
 /** How the rows of a list are found. */
-export interface Plan extends Selection {
+export interface ListPlan extends Selection {
   /** No row can match; all rows match; the filters, the search index or a scan of the table finds those that do. */
   readonly strategy: 'nothing' | 'all' | 'filter' | 'search' | 'scan'
 }
@@ -58,9 +58,9 @@ export const planRead = (
   { where: given, search, order }: Selection,
   isIndexed: (text: string) => boolean,
   hasRule = false,
-): Plan => {
+): ListPlan => {
   const where = given.flatMap((condition) => storable(condition) ?? [])
-  const strategy = (): Plan['strategy'] => {
+  const strategy = (): ListPlan['strategy'] => {
     if (isUnstorable(search) || where.length < given.length) return 'nothing'
     if (search === '') return where.length === 0 && !hasRule ? 'all' : 'filter'
     return isIndexed(search) ? 'search' : 'scan'
@@ -156,8 +156,8 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   const ids = `${dialect.jsonArray}(cast(id as text))`
   const rowsFrom = byId?.('_t') ?? `${from} as _t`
 
-  const tests = ({ where }: Plan): Test[] => {
-    const found = new Map<string, Test>()
+  const tests = ({ where }: ListPlan): Test[] => {
+    const testsByField = new Map<string, Test>()
     for (const [n, condition] of where.entries()) {
       const field = findField(resource, condition.field)
       const { sql: template, option, operand, isEquality } = operatorOf(condition.operator)
@@ -166,20 +166,23 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       const text = template(condition.value).replace('in (?)', () => dialect.isIn)
       const bindings = operand === 'boolean' ? [] : [named(`condition${n}`, dialect.typeOf(field, operand === 'list'))]
       const predicate = isEquality ? dialect.indexPredicate?.(field, condition) : undefined
-      const bounds = isRange ? found.get(field.name) : undefined
-      found.set(isRange ? field.name : `${field.name} ${condition.operator}`, {
+      const bounds = isRange ? testsByField.get(field.name) : undefined
+      testsByField.set(isRange ? field.name : `${field.name} ${condition.operator}`, {
         field: field.name,
         places: [...(bounds?.places ?? []), n],
         isRange,
         isEqual: isEquality && operand === 'value',
         sql(isIndexed) {
           const operandSql = isIndexed ? column : dialect.withoutIndex(column)
-          const own = knex.raw(text.replace('??', () => operandSql) + (predicate ? ` and ${predicate}` : ''), bindings)
-          return bounds ? sql`${bounds.sql(isIndexed)} and ${own}` : own
+          const comparison = knex.raw(
+            text.replace('??', () => operandSql) + (predicate ? ` and ${predicate}` : ''),
+            bindings,
+          )
+          return bounds ? sql`${bounds.sql(isIndexed)} and ${comparison}` : comparison
         },
       })
     }
-    if (!rowRule) return [...found.values()]
+    if (!rowRule) return [...testsByField.values()]
     const rule: Test = {
       field: rowRule.field ?? '',
       places: [where.length],
@@ -188,7 +191,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       sql: (isIndexed) => sql`${rowRule.sql(isIndexed)}`,
     }
     // First, because the rows of a caller are usually the fewest.
-    return [rule, ...found.values()]
+    return [rule, ...testsByField.values()]
   }
 
   const isDriver = ({ places }: Test, driver: Driver): boolean =>
@@ -196,7 +199,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
 
   /** The rows that match a plan: some columns, in an order if one is given. `isIndexed` says which conditions use their index. */
   const matching = (
-    plan: Plan,
+    plan: ListPlan,
     columns: Columns,
     isIndexed: (test: Test) => boolean,
     {
@@ -224,7 +227,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     return sql`select ${names} from (${rows} ${dialect.fence}) as _t where ${dialect.contains(dialect.isLongSearch(plan.search))}`
   }
   /** The matches in any order, found by a driver. */
-  const matches = (plan: Plan, driver: Driver, columns: Columns, order = '', onlyIf?: string): Knex.Raw => {
+  const matches = (plan: ListPlan, driver: Driver, columns: Columns, order = '', onlyIf?: string): Knex.Raw => {
     const isSearched = plan.strategy === 'search' && (driver === undefined || driver === 'search')
     const candidates = isSearched ? source.candidates?.(plan.search) : undefined
     return matching(plan, columns, (test) => isDriver(test, driver), { candidates, order, onlyIf })
@@ -241,7 +244,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   }
 
   /** The ids and keys of the next `$limit` rows after a position, or after `$skip` rows, in order, as the common table expressions of a query. */
-  const found = (plan: Plan, driver: Driver, after: Position | undefined, hasOffset: boolean): Knex.Raw => {
+  const pageKeys = (plan: ListPlan, driver: Driver, after: Position | undefined, hasOffset: boolean): Knex.Raw => {
     const { order } = plan
     const isAll = plan.strategy === 'all'
     const walked = key(order)
@@ -285,15 +288,15 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     return sql`registry_few as materialized (${matches(plan, driver, columns, fewOrder(plan))} limit ${String(maxSorted + 1)}), registry_found as materialized (${rows})`
   }
   /** A server that has no better idea scans the table for a range; asked for the order of the range, it uses the index. */
-  const fewOrder = (plan: Plan): string => {
+  const fewOrder = (plan: ListPlan): string => {
     const [range, ...others] = tests(plan)
     if (plan.search !== '' || !range?.isRange || others.length > 0) return ''
     return ` order by ${orderBy({ field: range.field, descending: false }, dialect.sortKey(findField(resource, range.field)))}`
   }
-  const count = (plan: Plan, driver: Driver, onlyIf?: string): Knex.Raw =>
+  const count = (plan: ListPlan, driver: Driver, onlyIf?: string): Knex.Raw =>
     sql`select count(*) from (${matches(plan, driver, { _one: '1' }, '', onlyIf)}) as _t`
   /** How many rows match, as the common table expression `registry_total`. */
-  const total = (plan: Plan, driver: Driver): Knex.Raw => {
+  const total = (plan: ListPlan, driver: Driver): Knex.Raw => {
     const total = (query: Knex.Raw) => sql`registry_total as materialized (${query})`
     const [few, counted] = ['(select count(*) from registry_few)', count(plan, driver)]
     if (plan.strategy === 'all')
@@ -303,7 +306,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       ${total(sql`select case when ${fewIf} then ${few} else (select * from registry_counted) end`)}`
   }
   /** The id and the key of a row that was found. */
-  const rowAt = ({ order }: Plan, offset: Knex.Raw) => {
+  const rowAt = ({ order }: ListPlan, offset: Knex.Raw) => {
     const keyText = order.field === 'id' ? 'null' : dialect.keyText(findField(resource, order.field), '_k')
     const at = (column: string) => sql`(select ${column} from registry_found limit 1 offset ${offset})`
     return sql`${at('cast(id as text)')}, ${at(keyText)}`
@@ -334,13 +337,13 @@ export const readStatements = (dialect: Dialect, source: Source) => {
    * A page, one row: version, total, body, how many rows were found (`$limit` is one more than are shown), id and key of
    * the last one shown. If it is sized, rows with too many bytes have no body, but their ids follow.
    */
-  const page = (plan: Plan, driver: Driver, after: Position | undefined, isSized: boolean): Knex.Raw => {
+  const page = (plan: ListPlan, driver: Driver, after: Position | undefined, isSized: boolean): Knex.Raw => {
     const size = `select coalesce(sum(${source.size}), 0) from ${from} as _t where id ${isAmong('select id from registry_shown')}`
     const large = sql`registry_large as materialized (select (${size}) > ${String(largePageBytes)} as is_large)`
     const isLarge = '(select is_large from registry_large)'
     const parts = sql.join(
       [
-        found(plan, driver, after, !after),
+        pageKeys(plan, driver, after, !after),
         sql`registry_shown as materialized (select * from registry_found limit ${integer('shown')})`,
         total(plan, driver),
         ...(isSized ? [large] : []),
@@ -373,8 +376,8 @@ export const readStatements = (dialect: Dialect, source: Source) => {
         count(*) + case when ${isMore} then 1 else 0 end, cast(${last}(id) as text), null, null from (${rows}) as registry_rows`
   }
   /** The ids of the next rows, one row: a JSON array, how many there are, id and key of the last. */
-  const nextIds = (plan: Plan, driver: Driver, after: Position | undefined): Knex.Raw =>
-    sql`with ${found(plan, driver, after, false)} select (select ${ids} from registry_found), (select count(*) from registry_found), ${rowAt(plan, integer('last'))}`
+  const nextIds = (plan: ListPlan, driver: Driver, after: Position | undefined): Knex.Raw =>
+    sql`with ${pageKeys(plan, driver, after, false)} select (select ${ids} from registry_found), (select count(*) from registry_found), ${rowAt(plan, integer('last'))}`
 
   /** The first rows of some ids until they have `$bytes`, each a line; and the ids of the others. */
   const part = (order: Order): Knex.Raw => {
@@ -389,7 +392,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   }
 
   /** A summary of the matches, or of the first `$rows` of them. */
-  const summary = (plan: Plan, driver: Driver, query: SummaryQuery): Knex.Raw => {
+  const summary = (plan: ListPlan, driver: Driver, query: SummaryQuery): Knex.Raw => {
     const rows = (columns: Columns): Knex.Raw => {
       if (query.maxRows === undefined) return matches(plan, driver, columns)
       // Of all rows those with the first ids, not those with the first values of some index.
@@ -414,7 +417,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   const keep = buildOnce<Statement>()
   const once = (name: string, build: () => Knex.Raw): Statement => keep(name, () => compile(build()))
   /** What the SQL of a plan depends on: everything except the bound values. */
-  const planKey = ({ where, search, order, strategy }: Plan, driver?: Driver, after?: Position): string =>
+  const planKey = ({ where, search, order, strategy }: ListPlan, driver?: Driver, after?: Position): string =>
     [
       orderName(order),
       driver,
@@ -438,7 +441,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       sql`select ${state ? `coalesce((select total from (${state}) as registry_state), ${countAll})` : countAll}`,
     ),
     /** How many rows each condition and the search find, up to `maxProbed`, if there is a choice between them. */
-    probes(plan: Plan): readonly { driver: Driver; statement: Statement }[] {
+    probes(plan: ListPlan): readonly { driver: Driver; statement: Statement }[] {
       if (!source.isProbed) return []
       const choices = tests(plan)
       if (choices.length + (plan.strategy === 'search' ? 1 : 0) < 2) return []
@@ -451,16 +454,16 @@ export const readStatements = (dialect: Dialect, source: Source) => {
         ),
       }))
     },
-    page: (plan: Plan, driver: Driver, after: Position | undefined, isSized: boolean) =>
+    page: (plan: ListPlan, driver: Driver, after: Position | undefined, isSized: boolean) =>
       once(`page ${planKey(plan, driver, after)} ${isSized}`, () =>
         plan.strategy === 'all' && plan.order.field === 'id' && byId && !isSized
           ? pageById(plan.order.descending, after !== undefined)
           : page(plan, driver, after, isSized),
       ),
-    ids: (plan: Plan, driver: Driver, after: Position | undefined) =>
+    ids: (plan: ListPlan, driver: Driver, after: Position | undefined) =>
       once(`ids ${planKey(plan, driver, after)}`, () => nextIds(plan, driver, after)),
     part: (order: Order) => once(`part ${orderName(order)}`, () => part(order)),
-    summary: (plan: Plan, driver: Driver, query: SummaryQuery) =>
+    summary: (plan: ListPlan, driver: Driver, query: SummaryQuery) =>
       once(`summary ${planKey(plan, driver)} ${summaryKey(query)} ${query.maxRows === undefined}`, () =>
         summary(plan, driver, query),
       ),
@@ -471,10 +474,10 @@ export const readStatements = (dialect: Dialect, source: Source) => {
         const text = dialect.element(0, 'text')
         const value =
           name === 'id' && source.idOf ? source.idOf(text) : dialect.element(0, dialect.columnOf(field).type)
-        const [own, given] =
+        const [columnKey, given] =
           name === 'id' ? ['id', value] : [quoted(name), value].map((one) => source.uniqueKey(field, one))
         const values = knex.raw(isAmong(`select ${given} from ${dialect.elements} as _e`), [named('$rows')])
-        return selectRows(dialect, source, dialect.bytes(json), from, sql`${own as string} ${values}`)
+        return selectRows(dialect, source, dialect.bytes(json), from, sql`${columnKey as string} ${values}`)
       }),
     excerpts: (fields: readonly string[]) => once(`excerpts ${fields}`, () => excerpts(fields)),
   }

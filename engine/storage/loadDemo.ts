@@ -7,14 +7,14 @@ import { StorageError } from './storage.js'
 /** Queries the tables: stored counts may be wrong after a restore. */
 const isEmpty = async ({ execute, knex }: MigrationDialect, registry: Registry): Promise<boolean> => {
   for (const { table } of registry) {
-    const found = await execute(knex(table).select(1).limit(1).toString())
-    if (found.length > 0) return false
+    const rows = await execute(knex(table).select(1).limit(1).toString())
+    if (rows.length > 0) return false
   }
   return true
 }
 
-export const loadDemo = async (database: MigrationDialect, all: Registry): Promise<boolean> => {
-  const registry = managedResources(all)
+export const loadDemo = async (database: MigrationDialect, fullRegistry: Registry): Promise<boolean> => {
+  const registry = managedResources(fullRegistry)
   let isLoaded = false
   if (registry.length === 0 || !(await isEmpty(database, registry))) return isLoaded
   const errors = registry.flatMap(({ demoErrors = [] }) => demoErrors)

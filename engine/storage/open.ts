@@ -8,38 +8,38 @@ import { compareValues } from './migration/ruleDifferences.js'
 import type { Migrated, MigrateOptions, StorageOptions } from './options.js'
 import { type Storage, StorageError } from './storage.js'
 
-interface Dialect {
+interface StorageModule {
   open(registry: Registry, url: string, options: StorageOptions): Promise<Storage>
   migrate(registry: Registry, url: string, options: MigrateOptions): Promise<Migrated>
   /** Opens a connection that only reads, runs work on it, and closes it; `waitMs` is how long to wait for it. */
   use<T>(url: string, waitMs: number, work: (database: MigrationDialect) => Promise<T>, isPlain?: boolean): Promise<T>
 }
 
-const sqlite = async (): Promise<Dialect> => ({
+const sqlite = async (): Promise<StorageModule> => ({
   open: (await import('./sqlite/index.js')).openSqlite,
   migrate: (await import('./sqlite/setUp.js')).migrateSqlite,
   use: (await import('./sqlite/setUp.js')).useSqlite,
 })
-const postgres = async (): Promise<Dialect> => ({
+const postgres = async (): Promise<StorageModule> => ({
   open: (await import('./postgres/index.js')).openPostgres,
   migrate: (await import('./postgres/setUp.js')).migratePostgres,
   use: (await import('./postgres/setUp.js')).usePostgres,
 })
 
 /** Loaded on demand: a start on one database does not load the driver of the other. */
-const dialects: Readonly<Record<string, () => Promise<Dialect>>> = { sqlite, postgres, postgresql: postgres }
+const dialects: Readonly<Record<string, () => Promise<StorageModule>>> = { sqlite, postgres, postgresql: postgres }
 
-const loadDialect = (url: string): Promise<Dialect> => {
+const loadDialect = (url: string): Promise<StorageModule> => {
   const load = dialects[url.slice(0, url.indexOf(':'))]
   if (!load) throw new StorageError(`DATABASE_URL must begin with one of ${Object.keys(dialects).join(', ')}.`)
   return load()
 }
 
 /** Opens the storage at a URL such as `sqlite:PATH`, `sqlite::memory:` or `postgres://USER@HOST/NAME`. */
-export const openStorage: Dialect['open'] = async (registry, url, options) =>
+export const openStorage: StorageModule['open'] = async (registry, url, options) =>
   (await loadDialect(url)).open(registry, url, options)
 
-export const migrateStorage: Dialect['migrate'] = async (registry, url, options) =>
+export const migrateStorage: StorageModule['migrate'] = async (registry, url, options) =>
   (await loadDialect(url)).migrate(registry, url, options)
 
 /** Plans a migration without changing anything; `withValues` also finds the rows whose values do not fit their fields. */

@@ -12,12 +12,12 @@ const [minPartRows, maxPartRows] = [50, 500]
 export const maxIds = 2_048
 
 /** Some of the rows that were asked for, each a line, and the ids of those that were not read. */
-export interface Part {
+export interface RowsPart {
   readonly lines: Buffer
   readonly left: readonly string[]
 }
 
-type ReadPart = (ids: readonly string[]) => Promise<Part>
+type ReadPart = (ids: readonly string[]) => Promise<RowsPart>
 
 /** A list of ids as the database returns it. */
 export const toIds = (json: unknown): string[] => JSON.parse(String(json ?? '[]')) ?? []

@@ -13,7 +13,7 @@ import {
 import { compile, parameter, sqlTag, type Values } from './bindings.js'
 import type { Dialect } from './dialect.js'
 import { boundValue, escapedName, findField, quoted } from './schema.js'
-import type { Query, Referenced, Referrer } from './writeData.js'
+import type { BoundStatement, Referenced, Referrer } from './writeData.js'
 
 /** More ids than this are not read: the row itself may be one of them. */
 const maxFound = maxOtherRows + 2
@@ -44,7 +44,7 @@ export const referrersTo = (
     const column = (name: string) => escapedName(findField(resource, name).column)
     // The references have the kind of the ids that they reference.
     const ids = parameter(knex, '$ids', typeOf(findField(resource, field), true))
-    const [own, deleted] = ['$ids', '$deleted'].map((name) =>
+    const [ownIds, deleted] = ['$ids', '$deleted'].map((name) =>
       parameter(knex, name, typeOf(idField(resource), true)),
     ) as [Knex.Raw, Knex.Raw]
     const [others, given] =
@@ -52,9 +52,9 @@ export const referrersTo = (
     const where = `where ${column(field)} ${isIn}${others}`
     const stamps = resource.fields.filter(({ onUpdate }) => onUpdate).map(({ name }) => name)
     const stamped = stamps.map((name) => `, ${column(name)} = ${writeSql(resource, name)}`).join('')
-    const shown = seen(resource, field)
+    const shownSource = seen(resource, field)
     const shownOthers = onDelete === 'cascade' ? '' : sql` and not (id ${knex.raw(isIn, [deleted])})`
-    const shownRows = sql`from ${shown ?? ''} as _t where ${quoted(field)} ${knex.raw(isIn, [ids])}${shownOthers}`
+    const shownRows = sql`from ${shownSource ?? ''} as _t where ${quoted(field)} ${knex.raw(isIn, [ids])}${shownOthers}`
     const clear = `update ${table} set ${column(field)} = null${stamped} ${where}`
     return {
       resource: resource.path,
@@ -63,14 +63,14 @@ export const referrersTo = (
       onDelete,
       find: statement(`select ${column('id')} from ${table} ${where} limit ${maxFound}`, ...given),
       count: statement(`select count(*) from ${table} ${where}`, ...given),
-      ...(shown && {
+      ...(shownSource && {
         shown: {
           find: compile(sql`select id ${shownRows} limit ${String(maxFound)}`),
           count: compile(sql`select count(*) ${shownRows}`),
         },
       }),
       ...(onDelete === 'cascade' && {
-        remove: statement(`delete from ${table} where ${column('id')} ${isIn}`, own),
+        remove: statement(`delete from ${table} where ${column('id')} ${isIn}`, ownIds),
       }),
       ...(onDelete === 'set null' && {
         clear: statement(clear, ...stamps.map((name) => parameter(knex, name)), ...given),
@@ -98,7 +98,7 @@ export const referrersTo = (
 type Rows = readonly (readonly unknown[])[]
 
 /** Asks the database by yielding, so that the same walk runs in a transaction of either database. */
-export type Walk<R> = Generator<Query, R, Rows>
+export type Walk<R> = Generator<BoundStatement, R, Rows>
 
 /** Walks the references to a row, level by level. Stops after the level with more rows than a delete may concern. */
 function* walkReferences(referrers: readonly Referrer[], path: string, id: RowId, scope: Values) {
@@ -121,10 +121,10 @@ function* walkReferences(referrers: readonly Referrer[], path: string, id: RowId
   })
   function* look(referrer: Referrer, ids: Iterable<string>): Walk<string[]> {
     const given = { ...scope, ...values(referrer, ids) }
-    const found = yield { statement: referrer.find, values: given }
-    const [counted] = found.length < maxFound ? [] : yield { statement: referrer.count, values: given }
-    counts.set(referrer, (counts.get(referrer) ?? 0) + Number(counted?.[0] ?? found.length))
-    return found.map(([one]) => String(one))
+    const rows = yield { statement: referrer.find, values: given }
+    const [counted] = rows.length < maxFound ? [] : yield { statement: referrer.count, values: given }
+    counts.set(referrer, (counts.get(referrer) ?? 0) + Number(counted?.[0] ?? rows.length))
+    return rows.map(([one]) => String(one))
   }
 
   const levels: [target: string, ids: readonly string[], by?: Referrer][] = [[path, [String(id)]]]
@@ -138,8 +138,8 @@ function* walkReferences(referrers: readonly Referrer[], path: string, id: RowId
     if (isTooMany()) break
   }
   for (const referrer of referrers.filter(({ target, onDelete }) => onDelete !== 'cascade' && deleted.has(target))) {
-    const found = yield* look(referrer, idsOf(referrer.target))
-    if (referrer.onDelete === 'set null') for (const one of found) idsOf(referrer.resource, changed).add(one)
+    const referring = yield* look(referrer, idsOf(referrer.target))
+    if (referrer.onDelete === 'set null') for (const one of referring) idsOf(referrer.resource, changed).add(one)
   }
   return {
     concerned: referrers.filter((referrer) => counts.get(referrer)),
@@ -157,25 +157,25 @@ export function* findReferencing(
   id: RowId,
   scope: Values = {},
 ): Walk<Referenced> {
-  const all = yield* walkReferences(referrers, path, id, {})
+  const stored = yield* walkReferences(referrers, path, id, {})
   // Walked again as the caller sees it: rows behind a hidden one are not told.
   const isShown = referrers.every(({ shown }) => !shown)
   const shownReferrers = referrers.map((one) => ({ ...one, ...one.shown }))
-  const shown = isShown ? all : yield* walkReferences(shownReferrers, path, id, scope)
+  const visible = isShown ? stored : yield* walkReferences(shownReferrers, path, id, scope)
   return {
-    referencing: shown.concerned.map((referrer) => {
+    referencing: visible.concerned.map((referrer) => {
       const { resource, field, onDelete } = referrer
-      return { resource, field, onDelete, count: shown.countOf(referrer) }
+      return { resource, field, onDelete, count: visible.countOf(referrer) }
     }),
-    isTooMany: shown.isTooMany,
-    isPrevented: all.isTooMany || all.concerned.some(({ onDelete }) => onDelete === 'restrict'),
+    isTooMany: visible.isTooMany,
+    isPrevented: stored.isTooMany || stored.concerned.some(({ onDelete }) => onDelete === 'restrict'),
     changes: [
-      ...all.concerned.flatMap((referrer) => {
+      ...stored.concerned.flatMap((referrer) => {
         const { clear: statement, stamps } = referrer
-        return statement ? [{ statement, values: { ...stamps, ...all.clearValues(referrer) } }] : []
+        return statement ? [{ statement, values: { ...stamps, ...stored.clearValues(referrer) } }] : []
       }),
       // The deepest first, until the foreign keys can delete the rest.
-      ...all.levels
+      ...stored.levels
         .slice(maxLevels)
         .reverse()
         .flatMap(([, ids, by]) => (by?.remove ? [{ statement: by.remove, values: { $ids: [...ids] } }] : [])),
@@ -184,8 +184,8 @@ export function* findReferencing(
 }
 
 /** An error of the database is thrown where the walk asked. */
-export const runAtOnce = <R>(walk: Walk<R>, ask: (query: Query) => Rows): R => {
-  const next = (query: Query): (() => IteratorResult<Query, R>) => {
+export const runAtOnce = <R>(walk: Walk<R>, ask: (query: BoundStatement) => Rows): R => {
+  const next = (query: BoundStatement): (() => IteratorResult<BoundStatement, R>) => {
     try {
       const rows = ask(query)
       return () => walk.next(rows)
@@ -198,8 +198,8 @@ export const runAtOnce = <R>(walk: Walk<R>, ask: (query: Query) => Rows): R => {
   return step.value
 }
 
-export const runInTurn = async <R>(walk: Walk<R>, ask: (query: Query) => Promise<Rows>): Promise<R> => {
-  const next = (query: Query): Promise<() => IteratorResult<Query, R>> =>
+export const runInTurn = async <R>(walk: Walk<R>, ask: (query: BoundStatement) => Promise<Rows>): Promise<R> => {
+  const next = (query: BoundStatement): Promise<() => IteratorResult<BoundStatement, R>> =>
     ask(query).then(
       (rows) => () => walk.next(rows),
       (error) => () => walk.throw(error),

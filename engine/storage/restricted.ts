@@ -46,8 +46,8 @@ export const ruleValues = (dialect: Dialect, { resource, idOf }: Source, use: st
     Object.entries(rule).flatMap(([name, values]): [string, unknown][] => {
       const parameter = parameterName(resource, use, n, name)
       if (name === 'id' && idOf) return values.map((value, place) => [`${parameter} ${place}`, String(value)])
-      const all = values.map((value) => boundValue(dialect.columnOf(findField(resource, name)), value))
-      return [[parameter, all.length > 1 ? dialect.bindList(all) : all[0]]]
+      const boundValues = values.map((value) => boundValue(dialect.columnOf(findField(resource, name)), value))
+      return [[parameter, boundValues.length > 1 ? dialect.bindList(boundValues) : boundValues[0]]]
     })
   return rows === 'all' ? {} : Object.fromEntries(rows.flatMap(bound))
 }

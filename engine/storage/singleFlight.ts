@@ -22,11 +22,11 @@ export const singleFlight = <T>() => {
     for (let run = runs.get(key); run; run = runs.get(key)) {
       const { result, caller: owner } = run
       // A read whose client has left was cancelled; any other error would be that of this one too.
-      const found = result.catch((error: unknown) => {
+      const sharedResult = result.catch((error: unknown) => {
         if (!owner?.closed) throw error
         return undefined
       })
-      const [isShared, page] = await Promise.all([check(), found])
+      const [isShared, page] = await Promise.all([check(), sharedResult])
       if (page !== undefined && isShared(page)) return page
       // The next one has begun after this request.
       check = async () => () => true

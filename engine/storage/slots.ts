@@ -139,8 +139,8 @@ export const createSlots = (size: number, maxWaitMs: number, maxServerWaitMs?: n
     const { kind } = entry
     const now = performance.now()
     const waiting = [...queues.values()].map((queue) => [...queue].filter((other) => other.kind === kind))
-    const own = Math.max(...waiting.map((entries) => entries.indexOf(entry)))
-    const before = waiting.flatMap((entries) => entries.slice(0, entries[own] === entry ? own : own + 1))
+    const place = Math.max(...waiting.map((entries) => entries.indexOf(entry)))
+    const before = waiting.flatMap((entries) => entries.slice(0, entries[place] === entry ? place : place + 1))
     const left = [...running]
       .filter((other) => other.kind === kind)
       .map(({ startedAt, expectedMs }) => {

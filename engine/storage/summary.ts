@@ -21,7 +21,7 @@ export const summaryKey = (query: SummaryQuery): string =>
   ])
 
 /** A value that is computed of the rows of a group: as SQL of the rows, and how those of several groups make that of all. */
-interface Part {
+interface AggregatePart {
   readonly sql: string
   readonly of: 'sum' | 'min' | 'max'
   /** The column that has it, in the form which the kind of the field reads. */
@@ -29,7 +29,7 @@ interface Part {
 }
 
 /** What is computed of a field, each once: its least and greatest value, its sum, and how many values there are. */
-const partsOf = (dialect: Dialect, field: Field, aggregate: Aggregate): Part[] => {
+const partsOf = (dialect: Dialect, field: Field, aggregate: Aggregate): AggregatePart[] => {
   const { json: _, ...column } = dialect.columnOf(field)
   const value = servedValue(column, quoted(field.name))
   if (aggregate === 'min' || aggregate === 'max')
@@ -125,7 +125,7 @@ export const summaryQuery = (
   )
   const size = ['0', ...groups.map((_, n) => `coalesce(octet_length(cast(_b${n} as text)), 0)`)].join(' + ')
   const isLarge = `(select coalesce(sum(${size}), 0) > ${largePageBytes} from registry_shown)`
-  const shown = list(
+  const columns = list(
     ['_n'],
     groups.map((_, n) => `case when not ${isLarge} then _b${n} end`),
     parts.map(({ read }, n) => read?.(`_p${n}`) ?? `_p${n}`),
@@ -136,7 +136,7 @@ export const summaryQuery = (
     registry_groups as materialized (select ${outer} from registry_stored${inTime}${groupBy(groups.map((_, n) => `_b${n}, _k${n}`))}),
     registry_shown as materialized (select * from registry_groups${inTime} order by ${order} limit ${limit})
     select _v.version, (select count(*) from registry_groups), (select sum(_n) from registry_groups), case when ${isLarge} then 1 else 0 end,
-      ${shown}
+      ${columns}
     from (${version}) as _v left join registry_shown on true order by ${order}`
 }
 
@@ -176,12 +176,12 @@ export const summaryBody = (
   query: SummaryQuery,
   rows: readonly (readonly Cell[])[],
 ): Buffer => {
-  const found = rows.length === 0 && query.by.length === 0 ? [emptyGroup] : rows
-  const [, total = 0, all = 0, isLarge = 0] = found[0] ?? []
+  const groups = rows.length === 0 && query.by.length === 0 ? [emptyGroup] : rows
+  const [, total = 0, rowCount = 0, isLarge = 0] = groups[0] ?? []
   if (Number(isLarge) === 1)
     throw new GroupsTooLarge(`the values of a page of groups have more than ${largePageBytes} bytes`)
   const computed = aggregatesOf(dialect, resource, query)
-  const data = found.flatMap(([, , , , count = null, ...cells]) => {
+  const data = groups.flatMap(([, , , , count = null, ...cells]) => {
     if (count === null) return []
     const by = query.by.map(({ name, field, part, bounds }, n) => {
       const cell = cells[n] ?? null
@@ -197,5 +197,7 @@ export const summaryBody = (
     }
     return `{${[member('by', by), `"count":${count}`, ...[...members].map(([name, values]) => member(name, values))].join(',')}}`
   })
-  return Buffer.from(`{"data":[${data.join(',')}],"meta":{"total":${total},"limit":${query.limit},"rows":${all ?? 0}}}`)
+  return Buffer.from(
+    `{"data":[${data.join(',')}],"meta":{"total":${total},"limit":${query.limit},"rows":${rowCount ?? 0}}}`,
+  )
 }

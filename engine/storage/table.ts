@@ -20,14 +20,14 @@ import {
   clampedInteger,
   type Driver,
   emptyPage,
+  type ListPlan,
   listKey,
   maxProbed,
-  type Plan,
   pageHead,
   planRead,
   type ReadStatements,
 } from './list.js'
-import { largePageBody, maxIds, type Part, partBytes, rowsInParts, toIds } from './parts.js'
+import { largePageBody, maxIds, partBytes, type RowsPart, rowsInParts, toIds } from './parts.js'
 import { runInTurn } from './referencing.js'
 import type { ResponseCache } from './responseCache.js'
 import { boundValue, findField, readValue } from './schema.js'
@@ -89,32 +89,33 @@ export const resourceTable = (
   const boundId = (id: RowId): unknown => (isNumbered ? BigInt(id) : source.bindId ? source.bindId(id) : id)
   // Nothing tells whether a table without a version has changed, so nothing that was read before is used again.
   const version = async (): Promise<string | null> => (await runner.version?.()) ?? null
-  const tagOf = (found: string): string => `${shape}${found}`
+  const tagOf = (tableVersion: string): string => `${shape}${tableVersion}`
   /** A body with its tag: the version of the table, or a digest of the body if the table has no version. */
-  const versioned = (found: Cell, body: Buffer): Versioned =>
-    found === null
+  const versioned = (tableVersion: Cell, body: Buffer): Versioned =>
+    tableVersion === null
       ? { version: '', tag: rowTag(body), body }
-      : { version: String(found), tag: tagOf(String(found)), body }
+      : { version: String(tableVersion), tag: tagOf(String(tableVersion)), body }
   /** A body with the tag that its client gets: a version would tell about rows that the client may not read. */
-  const shown = <B extends CachedBody>(found: B): B => (isPrivate ? { ...found, ...withOwnTag(found.body) } : found)
+  const withClientTag = <B extends CachedBody>(versionedBody: B): B =>
+    isPrivate ? { ...versionedBody, ...withOwnTag(versionedBody.body) } : versionedBody
 
   const boundOperand = ({ field, operator, value }: Condition): unknown => {
     if (operatorOf(operator).operand === 'boolean') return value
     return typeof value === 'object' ? dialect.bindList(value.map((item) => bound(field, item))) : bound(field, value)
   }
-  const boundValues = ({ where, search }: Plan): Values => ({
+  const boundValues = ({ where, search }: ListPlan): Values => ({
     ...Object.fromEntries(where.map((condition, n) => [`condition${n}`, boundOperand(condition)])),
     ...(search && dialect.searchValues(search)),
   })
-  const afterValues = ({ order: { field } }: Plan, after: Position | undefined): Values | undefined =>
+  const afterValues = ({ order: { field } }: ListPlan, after: Position | undefined): Values | undefined =>
     after && { afterId: boundId(after.id), afterValue: after.value === null ? null : bound(field, after.value) }
-  const toPosition = ({ order: { field } }: Plan, id: Cell | undefined, key: Cell | undefined): Position => ({
+  const toPosition = ({ order: { field } }: ListPlan, id: Cell | undefined, key: Cell | undefined): Position => ({
     id: String(id),
     value:
       field === 'id' || key === null || key === undefined ? null : (readValue(column(field), key) as ParameterValue),
   })
 
-  const purpose = (plan: Plan, driver: Driver, caller: Caller | undefined, skip = 0n): Purpose => ({
+  const purpose = (plan: ListPlan, driver: Driver, caller: Caller | undefined, skip = 0n): Purpose => ({
     caller,
     ...(plan.search && {
       search: { text: plan.search, isIndexed: plan.strategy === 'search' && typeof driver !== 'number' },
@@ -125,7 +126,7 @@ export const resourceTable = (
   })
 
   /** Chooses the condition that the fewest rows match, or the search; undefined where the database chooses. */
-  const chooseDriver = async (plan: Plan): Promise<Driver> => {
+  const chooseDriver = async (plan: ListPlan): Promise<Driver> => {
     const probes = statements.probes(plan)
     if (probes.length === 0) return undefined
     const values = boundValues(plan)
@@ -134,16 +135,16 @@ export const resourceTable = (
       rows: maxProbed,
     }
     for (const { driver, statement } of probes) {
-      const [found] = await runner.read(statement, values, { isShort: true })
-      const rows = Number(found?.[0])
+      const [counted] = await runner.read(statement, values, { isShort: true })
+      const rows = Number(counted?.[0])
       if (rows < best.rows) best = { driver, rows }
     }
     return best.driver
   }
 
   const readPart =
-    ({ order }: Plan, caller: Caller | undefined, format?: RowFormat) =>
-    async (ids: readonly string[]): Promise<Part> => {
+    ({ order }: ListPlan, caller: Caller | undefined, format?: RowFormat) =>
+    async (ids: readonly string[]): Promise<RowsPart> => {
       const values = { ids: dialect.bindList(ids.map(boundId)), bytes: partBytes }
       const [row] = await runner.read(statements.part(order), values, { caller, isBegun: true })
       const lines = toBuffer(row?.[0])
@@ -151,7 +152,11 @@ export const resourceTable = (
     }
 
   /** Where a page begins that skips some of all rows, if no id is missing: an offset is an id then. */
-  const startAfter = ({ strategy, order }: Plan, offset: bigint, ids: TableState['denseIds']): Position | undefined => {
+  const startAfter = (
+    { strategy, order }: ListPlan,
+    offset: bigint,
+    ids: TableState['denseIds'],
+  ): Position | undefined => {
     if (strategy !== 'all' || order.field !== 'id' || !ids || offset === 0n) return undefined
     const [first, last] = ids
     const id = order.descending ? last - offset + 1n : first + offset - 1n
@@ -159,7 +164,7 @@ export const resourceTable = (
   }
 
   const readPage = async (
-    plan: Plan,
+    plan: ListPlan,
     { limit, offset, after }: ListQuery['page'],
     caller: Caller | undefined,
     isByOffset = false,
@@ -203,7 +208,7 @@ export const resourceTable = (
     if (!runner.version) return read()
     const isCurrent = async () => {
       const now = await version()
-      return (found: Page) => 'version' in found && found.version === now
+      return (page: Page) => 'version' in page && page.version === now
     }
     return (await share(key, caller, read, isCurrent)) as T
   }
@@ -230,10 +235,10 @@ export const resourceTable = (
     async list(query, caller) {
       const key = `${shape}${path}?${listKey(query)}`
       const entry = await cached('list', key)
-      if (entry) return shown(entry)
+      if (entry) return withClientTag(entry)
       const plan = planOf(query)
       const { strategy, where } = plan
-      if (strategy === 'nothing') return shown(versioned(await version(), emptyPage(query.page)))
+      if (strategy === 'nothing') return withClientTag(versioned(await version(), emptyPage(query.page)))
       const filters = where.map(({ field }) => field)
       const page = await timed('list', { cache: runner.version ? 'miss' : 'none', plan: strategy, filters }, () =>
         shared(key, caller, () => readPage(plan, query.page, caller)),
@@ -243,7 +248,7 @@ export const resourceTable = (
         return { body: largePageBody([pageHead, page.tail], rows), next: page.next }
       }
       if (runner.version) cache.storeOnSecondRequest(key, page)
-      return shown(page)
+      return withClientTag(page)
     },
     async *stream(selection, caller, format) {
       const plan = planOf(selection)
@@ -268,11 +273,11 @@ export const resourceTable = (
       // No id of a row and no query of a list can make the same key.
       const key = `${shape}${path}&${limit}&${maxRows ?? ''}&${summaryKey(query)}${jsonList(bounds)}&${selectionKey(selection)}`
       const entry = await cached('summary', key)
-      if (entry) return shown(entry)
+      if (entry) return withClientTag(entry)
       const plan = planOf(selection)
       const { strategy } = plan
       const body = (rows: readonly (readonly Cell[])[]) => summaryBody(dialect, resource, query, rows)
-      if (strategy === 'nothing') return shown(versioned(await version(), body([])))
+      if (strategy === 'nothing') return withClientTag(versioned(await version(), body([])))
       const read = async () => {
         const driver = await chooseDriver(plan)
         const numbered = Object.fromEntries(bounds.map((value, n) => [`bound${n}`, value]))
@@ -283,9 +288,9 @@ export const resourceTable = (
         const rows = await runner.read(statement, values, timing)
         return versioned(rows[0]?.[0] ?? null, body(rows))
       }
-      const found = await timed('summary', { plan: strategy }, () => shared(key, caller, read))
-      if (runner.version) cache.storeOnSecondRequest(key, found)
-      return shown(found)
+      const summary = await timed('summary', { plan: strategy }, () => shared(key, caller, read))
+      if (runner.version) cache.storeOnSecondRequest(key, summary)
+      return withClientTag(summary)
     },
     async excerpts(ids, fields) {
       const rows = await runner.read(
@@ -317,8 +322,8 @@ export const resourceTable = (
     },
     async conflicts(values, id, sent) {
       const query = writes.conflicts(values, id, scope, sent)
-      const [found] = await runner.read(query.statement, query.values, { isShort: true })
-      return parseConflicts(found?.[0])
+      const [conflicting] = await runner.read(query.statement, query.values, { isShort: true })
+      return parseConflicts(conflicting?.[0])
     },
     async allows(kind, id) {
       const query = writes.allowed(kind, scope)

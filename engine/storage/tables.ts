@@ -68,9 +68,9 @@ export const resourceTables = (registry: Registry, database: Database) => {
     }),
   )
   const tableOf = (resource: Resource) => {
-    const found = tables.get(resource)
-    if (found === undefined) throw new TypeError(`${resource.path} is not of this registry`)
-    return found
+    const entry = tables.get(resource)
+    if (entry === undefined) throw new TypeError(`${resource.path} is not of this registry`)
+    return entry
   }
 
   const conditionOf = (resource: Resource, use: AccessName, rows: Rows): RowCondition | undefined =>
@@ -79,30 +79,38 @@ export const resourceTables = (registry: Registry, database: Database) => {
   const scopeOf = (rights: Rights): Scope => {
     const known = scopes.get(rights)
     if (known) return known
-    const all = registry.map((resource) => {
-      const own = rights.of(resource)
+    const perResource = registry.map((resource) => {
+      const resourceRights = rights.of(resource)
       const source = sourceAt(resource.path)
       return {
-        key: [own.hidden, ...uses.map((use) => conditionOf(resource, use, own[use])?.sql(true))],
-        values: Object.assign({}, ...uses.map((use) => ruleValues(dialect, source, use, own[use]))) as Values,
+        key: [resourceRights.hidden, ...uses.map((use) => conditionOf(resource, use, resourceRights[use])?.sql(true))],
+        values: Object.assign(
+          {},
+          ...uses.map((use) => ruleValues(dialect, source, use, resourceRights[use])),
+        ) as Values,
       }
     })
     const scope = {
-      key: JSON.stringify(all.map(({ key }) => key)),
-      values: Object.assign({}, ...all.map(({ values }) => values)) as Values,
+      key: JSON.stringify(perResource.map(({ key }) => key)),
+      values: Object.assign({}, ...perResource.map(({ values }) => values)) as Values,
     }
     scopes.set(rights, scope)
     return scope
   }
 
   /** What a caller sees of a table. */
-  const seenSource = (resource: Resource, own: ResourceRights): Source => {
+  const seenSource = (resource: Resource, resourceRights: ResourceRights): Source => {
     const source = sourceAt(resource.path)
-    if (seesAll(own)) return source
+    if (seesAll(resourceRights)) return source
     const fields = resource.fields.map((field) =>
-      own.hidden.includes(field.name) ? { ...field, redacted: true as const } : field,
+      resourceRights.hidden.includes(field.name) ? { ...field, redacted: true as const } : field,
     )
-    return restrictedSource(dialect, source, own, own.hidden.length > 0 ? database.shown(resource, fields) : source)
+    return restrictedSource(
+      dialect,
+      source,
+      resourceRights,
+      resourceRights.hidden.length > 0 ? database.shown(resource, fields) : source,
+    )
   }
   const targetOf = (resource: Resource, reference: string): Resource =>
     resourceAt(registry, String(findField(resource, reference).references))
@@ -111,10 +119,10 @@ export const resourceTables = (registry: Registry, database: Database) => {
       field: findField(resource, name),
       target: seen(targetOf(resource, name)),
     }))
-    const own = seen(resource)
+    const tableSource = seen(resource)
     return expand.length === 0
-      ? { source: own, expansions }
-      : { source: expandedSource(dialect, own, expansions), expansions }
+      ? { source: tableSource, expansions }
+      : { source: expandedSource(dialect, tableSource, expansions), expansions }
   }
   const runnerOf = (
     resource: Resource,
@@ -134,10 +142,10 @@ export const resourceTables = (registry: Registry, database: Database) => {
   const writersOf = (resource: Resource, rights: Rights) => {
     if (rights === allRights) return tableOf(resource)
     return onceWriters(`${resource.path} ${scopeOf(rights).key}`, () => {
-      const own = rights.of(resource)
+      const resourceRights = rights.of(resource)
       const source = sourceAt(resource.path)
-      const seen = seenSource(resource, own)
-      const isBlind = own.read !== 'all' && own.read.length === 0
+      const seen = seenSource(resource, resourceRights)
+      const isBlind = resourceRights.read !== 'all' && resourceRights.read.length === 0
       const byPath = buildOnce<Source>()
       const seenAt = (path: string) =>
         byPath(path, () => {
@@ -156,7 +164,7 @@ export const resourceTables = (registry: Registry, database: Database) => {
         rows: Object.fromEntries(
           Object.entries(writeKinds).map(([use, kind]) => [
             kind,
-            conditionOf(resource, use as AccessName, own[use as AccessName]),
+            conditionOf(resource, use as AccessName, resourceRights[use as AccessName]),
           ]),
         ),
       }
@@ -191,8 +199,8 @@ export const resourceTables = (registry: Registry, database: Database) => {
       return { source, expansions, statements, runner: runnerOf(resource, expand, expansions) }
     })
     const { writes, planImport } = writersOf(resource, rights)
-    const own = isPrivate ? restrictedRunner(runner, values) : runner
-    return resourceTable(dialect, source, statements, own, writes, planImport, database, values, isPrivate)
+    const callerRunner = isPrivate ? restrictedRunner(runner, values) : runner
+    return resourceTable(dialect, source, statements, callerRunner, writes, planImport, database, values, isPrivate)
   }
 
   const keep = buildOnce<Table>()

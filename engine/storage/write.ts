@@ -9,11 +9,11 @@ import { findReferencing, referrersTo, type Walk } from './referencing.js'
 import { rowsWithin } from './restricted.js'
 import { boundValue, escapedName, findField, quoted } from './schema.js'
 import type {
+  BoundStatement,
   Forbidden,
   IdempotencyKey,
   KeyStatements,
   Outcome,
-  Query,
   Refused,
   Write,
   WritePlan,
@@ -96,8 +96,8 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   if (plan.referrers && given !== undefined) {
     for (const statement of plan.beforeDelete ?? []) yield { statement, values: {} }
     // Before the cascades of a delete, which would be made and undone.
-    const found = yield* findReferencing(plan.referrers, plan.path, given, plan.scope)
-    const { referencing, isTooMany, isPrevented, changes } = found
+    const references = yield* findReferencing(plan.referrers, plan.path, given, plan.scope)
+    const { referencing, isTooMany, isPrevented, changes } = references
     if (isPrevented) return { referencing, isTooMany }
     for (const query of changes) yield query
   }
@@ -181,9 +181,9 @@ export const writePlanner = (
     restriction && names.includes(field) ? restriction.sources(path) : sources(path)
   const allNames = resource.fields.map(({ name }) => name)
   const onceConflicts = buildOnce<Statement>()
-  const conflictsOf = (sent: readonly string[] = allNames) => {
+  const conflictsOf = (sentNames: readonly string[] = allNames) => {
     const names = resource.fields
-      .filter(({ name, references }) => references && sent.includes(name))
+      .filter(({ name, references }) => references && sentNames.includes(name))
       .map(({ name }) => name)
     return onceConflicts(`${names}`, () => compile(conflictsQuery(dialect, registry, referenced(names), source)))
   }
@@ -200,7 +200,7 @@ export const writePlanner = (
     restriction?.shown,
   )
   const onceAllowed = buildOnce<Statement>()
-  const allowed = (kind: Write['kind'], values: Values): Query | undefined => {
+  const allowed = (kind: Write['kind'], values: Values): BoundStatement | undefined => {
     const condition = rows[kind]
     if (!condition) return undefined
     const within = rowsWithin(source.from, condition)
@@ -249,7 +249,7 @@ export const writePlanner = (
      * The query of the conflicts that some values would meet, in a new row or in the row with the id; `scope` has the values of the
      * caller's rules.
      */
-    conflicts: (given: RowValues, id: RowId | undefined, scope: Values, sent?: readonly string[]): Query => ({
+    conflicts: (given: RowValues, id: RowId | undefined, scope: Values, sent?: readonly string[]): BoundStatement => ({
       statement: id === undefined ? conflictsOf(sent) : update(Object.keys(given), []).conflicts,
       values: { ...scope, ...bound(given), id },
     }),
@@ -268,12 +268,12 @@ export const writePlanner = (
       }
       if (write.kind === 'insert') {
         const stored = bound(write.values)
-        const all = { ...stored, ...(given && { $key: given.key, $digest: given.digest }) }
+        const withKey = { ...stored, ...(given && { $key: given.key, $digest: given.digest }) }
         return {
           ...common,
           conflicts: { statement: conflictsOf(write.sent), values: { ...scope, ...stored } },
           change: { statement: insert, values: stored },
-          ...(create && { create: { statement: given ? create.withKey : create.plain, values: all } }),
+          ...(create && { create: { statement: given ? create.withKey : create.plain, values: withKey } }),
         }
       }
       const { id, ifMatch } = write
@@ -293,15 +293,15 @@ export const writePlanner = (
           ...(beforeDelete && { beforeDelete }),
         }
       const statements = update(Object.keys(write.values), Object.keys(write.stamps))
-      const all = { ...scope, ...bound({ ...write.values, ...write.stamps }), id }
+      const changeValues = { ...scope, ...bound({ ...write.values, ...write.stamps }), id }
       return {
         ...common,
         id,
         ifMatch,
         unchanged: write.unchanged,
-        current: { statement: statements.current, values: all },
-        conflicts: { statement: statements.conflicts, values: all },
-        change: { statement: statements.change, values: all },
+        current: { statement: statements.current, values: changeValues },
+        conflicts: { statement: statements.conflicts, values: changeValues },
+        change: { statement: statements.change, values: changeValues },
       }
     },
   }

@@ -80,7 +80,7 @@ export interface Forbidden {
   readonly isUndone: true
 }
 
-export interface Query {
+export interface BoundStatement {
   readonly statement: Statement
   readonly values: Values
 }
@@ -110,7 +110,7 @@ export interface Referenced {
   /** Whether the caller sees that more rows are concerned than a delete may concern. */
   readonly isTooMany: boolean
   readonly isPrevented: boolean
-  readonly changes: readonly Query[]
+  readonly changes: readonly BoundStatement[]
 }
 
 /** Where and how idempotency keys are stored, if they are. */
@@ -131,16 +131,16 @@ export interface WritePlan {
   readonly ifMatch?: readonly string[] | undefined
   readonly unchanged?: string | undefined
   /** Returns the JSON of the row, whether the write would change it, and its JSON with the fields that the caller does not see. */
-  readonly current?: Query
+  readonly current?: BoundStatement
   /** Finds `$id` if it is one of the rows that the caller may write. */
-  readonly allowed?: Query | undefined
-  readonly conflicts?: Query
+  readonly allowed?: BoundStatement | undefined
+  readonly conflicts?: BoundStatement
   /** Why the row is not stored, if that is known already. */
   readonly refused?: Refused
   /** An insert returns the id of the row. */
-  readonly change: Query
+  readonly change: BoundStatement
   /** Reads `$id` after the change: triggers of other programs may have changed it too. */
-  readonly read: Query
+  readonly read: BoundStatement
   /** Whether a row that cannot be read afterwards is one that the caller may not read. */
   readonly isRestricted?: boolean
   readonly referrers?: readonly Referrer[]
@@ -149,7 +149,7 @@ export interface WritePlan {
   readonly beforeDelete?: readonly Statement[]
   readonly key?: { readonly given: IdempotencyKey; readonly statements: KeyStatements }
   /** Does everything that a create needs; see `createdBy`. */
-  readonly create?: Query
+  readonly create?: BoundStatement
 }
 
 /** A row as it is to be: a new one, the changes of the row with an id as it was read, or one that stays as it is. */
@@ -192,30 +192,30 @@ export interface ImportPlan {
   readonly kind: 'import'
   readonly mode: Import['mode']
   /** Lock the rows that are changed, where `current` cannot. */
-  readonly locks?: readonly Query[]
+  readonly locks?: readonly BoundStatement[]
   /** The rows that are changed or kept: their ids and JSON. */
-  readonly current?: Query
+  readonly current?: BoundStatement
   readonly tags: Readonly<Record<RowId, string>>
   /** References to rows that the transaction creates, as the place of the row and the field. */
   readonly expected: ReadonlySet<string>
   /** Rows that cannot be stored, as is known already. */
   readonly refused: readonly RowConflict[]
   /** Has references checked at the end of the transaction, if there are such. */
-  readonly defer?: Query
+  readonly defer?: BoundStatement
   /** For each kind of row: the conflicts, as places and JSON, and the change; inserts return the ids. */
   readonly groups: readonly {
     readonly isInsert: boolean
     readonly rows: number
-    readonly conflicts: readonly Query[]
+    readonly conflicts: readonly BoundStatement[]
     /** Takes the ids of the rows before the change, which binds them as `$assigned`. */
-    readonly assign?: Query | undefined
-    readonly change: Query
+    readonly assign?: BoundStatement | undefined
+    readonly change: BoundStatement
   }[]
   /** Counts the rows with `$ids`, of a table that may be a view, or has rows that the caller may not read; and the ids of rows that are changed. */
-  readonly visible?: Query
+  readonly visible?: BoundStatement
   readonly isRestricted?: boolean
   /** Counts those of `$ids` that the caller may create or change, if not all. */
-  readonly allowed?: Readonly<Partial<Record<'insert' | 'update', Query | undefined>>>
+  readonly allowed?: Readonly<Partial<Record<'insert' | 'update', BoundStatement | undefined>>>
   readonly changed: readonly RowId[]
   /** The ids of the rows as JSON; null for one that the database assigns. */
   readonly ids: readonly (string | null)[]
@@ -245,7 +245,7 @@ export interface BatchPlan {
   readonly kind: 'batch'
   readonly writes: readonly WritePlan[]
   /** Finds the conflicts of one more write. */
-  readonly check?: Query | undefined
+  readonly check?: BoundStatement | undefined
   readonly isUndone: boolean
   readonly key?: WritePlan['key']
 }

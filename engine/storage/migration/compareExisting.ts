@@ -11,26 +11,26 @@ const correct = 'Correct the descriptor; the table is never changed.'
 /** What prevents a table, or view, from being served. */
 export const compareExisting = async (database: MigrationDialect, resource: Resource): Promise<Difference[]> => {
   const { fields, create, update, delete: remove } = resource
-  const { all, add } = tableDifferences(resource.table, approvalsFrom([]))
+  const { all: differences, add } = tableDifferences(resource.table, approvalsFrom([]))
   const table = await database.catalogue(resource.table)
   if (!table?.hasRows) {
-    const found = table?.relationKind ?? `no table or view${didYouMean(resource.table, await database.tableNames())}`
-    const what = table ? `it is ${found}, which has no rows.` : `there is ${found}`
+    const relation = table?.relationKind ?? `no table or view${didYouMean(resource.table, await database.tableNames())}`
+    const what = table ? `it is ${relation}, which has no rows.` : `there is ${relation}`
     add(what.replace(/(?<![.?])$/, '.'), 'Correct table in the descriptor, or DATABASE_URL.')
-    return all
+    return differences
   }
   const isTable = table.relationKind === undefined
   const names = table.columns.map(({ name }) => name)
   for (const field of fields) {
     const { name, column, kind, required } = field
-    const found = findColumn(table, column)
+    const existing = findColumn(table, column)
     const option = name === 'id' ? 'idColumn' : 'column'
-    if (!found) {
+    if (!existing) {
       const near = didYouMean(column, names) || `; its columns are ${names.join(', ')}.`
       add(`it does not exist${near}`, `Set ${option} in the descriptor.`, column)
-    } else if (!database.isCompatible(found.type, field)) {
-      add(`it is of type ${found.type}, which has no values of ${kind}().`, correct, column)
-    } else if (required && isTable && !found.isNotNull && name !== 'id') {
+    } else if (!database.isCompatible(existing.type, field)) {
+      add(`it is of type ${existing.type}, which has no values of ${kind}().`, correct, column)
+    } else if (required && isTable && !existing.isNotNull && name !== 'id') {
       add(`it may be null, but the descriptor requires the field "${name}".`, correct, column)
     }
   }
@@ -56,5 +56,5 @@ export const compareExisting = async (database: MigrationDialect, resource: Reso
   } else if (create && database.hasInlineForeignKeys) {
     add(`SQLite does not tell the id of a row that is created in ${table.relationKind}.`, 'Write create: false.')
   }
-  return all
+  return differences
 }

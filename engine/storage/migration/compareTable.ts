@@ -56,9 +56,9 @@ export const compareTable = async (
     const { name, kind, unique } = field
     const from = column as KindSpec
     const { type, bind } = database.columnOf(field)
-    const own = database.columnOf(from)
-    const values = await rows.values(column.name, own)
-    const converted = values.map(({ value }) => convert(value, from, own, field))
+    const currentColumn = database.columnOf(from)
+    const values = await rows.values(column.name, currentColumn)
+    const converted = values.map(({ value }) => convert(value, from, currentColumn, field))
     const isStoredAlready = (value: string, to: GivenValue | undefined) =>
       to !== undefined && String(bind?.(to as never) ?? to) === value
     if (column.type === type && values.every(({ value }, n) => isStoredAlready(value, converted[n]))) return {}
@@ -73,10 +73,10 @@ export const compareTable = async (
     }
     const wrong = values.filter((_, n) => converted[n] === undefined)
     if (wrong.length > 0) {
-      const shown = wrong
+      const examples = wrong
         .slice(0, maxExamples)
-        .map(({ id, value }) => `${JSON.stringify(displayText(value, own).slice(0, 40))} (id ${id})`)
-      const which = `${wrong.length > maxExamples ? ', such as ' : ': '}${shown.join(', ')}`
+        .map(({ id, value }) => `${JSON.stringify(displayText(value, currentColumn).slice(0, 40))} (id ${id})`)
+      const which = `${wrong.length > maxExamples ? ', such as ' : ': '}${examples.join(', ')}`
       return refuse(`${wrong.length} of ${values.length} values do not convert${which}`)
     }
     if (unique && new Set(converted).size < new Set(values.map(({ value }) => value)).size)
@@ -146,7 +146,7 @@ export const compareTable = async (
     const { name, kind, digits } = field
     // Once the column has its name and kind, in a later pass.
     const isLater = !isSameKind(column as KindSpec, field) || column.name !== name
-    const own = database.columnOf(field)
+    const definition = database.columnOf(field)
     const beginning = `set:${table}.${name}:`
     for (const given of approvals.after(beginning)) {
       const [before = '', after = ''] = given.split(/=(.*)/s)
@@ -160,12 +160,12 @@ export const compareTable = async (
       }
       const old = kindOf(kind).parse(before, field)
       // A decimal has several texts.
-      const oldText = digits !== undefined && !(old instanceof Violation) ? boundValue(own, old) : before
+      const oldText = digits !== undefined && !(old instanceof Violation) ? boundValue(definition, old) : before
       const isOld = (query: Knex.QueryBuilder) =>
         query.whereRaw('cast(?? as text) = ?', [isLater ? column.name : name, String(oldText)])
       if (!isLater && (await rows.count(isOld)) === 0) continue
       approvals.has(`${beginning}${given}`)
-      const bound = boundValue(own, value)
+      const bound = boundValue(definition, value)
       const stored = (typeof bound === 'bigint' ? database.knex.raw(String(bound)) : bound) as string
       const change = `${name} becomes ${JSON.stringify(value)} where it is ${JSON.stringify(before)}`
       if (!isLater) replacements.push({ change, sql: isOld(database.knex(table)).update(name, stored).toString() })
@@ -298,15 +298,15 @@ export const compareTable = async (
   for (const field of fields.filter(({ name }) => name !== 'id')) {
     const { name, renamedFrom } = field
     const former = renamedFrom === undefined ? undefined : findColumn(current, renamedFrom)
-    const own = findColumn(current, name)
-    if (own && former) {
+    const sameNamed = findColumn(current, name)
+    if (sameNamed && former) {
       if (!(await isReplaced(name, former.name))) continue
       shapes.delete(name)
     } else if (former) {
       const message = `the field was renamed from "${former.name}".`
       isApproved(`rename:${table}.${former.name}`, message, 'To rename the column, run:', name)
     }
-    const column = former ?? own
+    const column = former ?? sameNamed
     if (column) shapes.set(column.name, await compareColumn(field, column))
     else {
       const addable = await compareMissing(field)

@@ -92,8 +92,8 @@ const keep = (fact: Fact): Fact => ({ ...fact, isKept: true })
 const json = (facts: readonly Fact[]): string => literal(JSON.stringify(facts))
 
 /** The names of one list, with those that only an earlier one has at the places that they had. */
-const mergeNames = (own: readonly string[], earlier: readonly string[]): string[] => {
-  const merged = [...own]
+const mergeNames = (names: readonly string[], earlier: readonly string[]): string[] => {
+  const merged = [...names]
   for (const [n, name] of earlier.entries()) {
     if (merged.includes(name)) continue
     const previous = earlier.slice(0, n).findLast((one) => merged.includes(one))
@@ -124,7 +124,7 @@ export const compareRecord = async (database: MigrationDialect, registry: Regist
   const isSame = last?.digest === digest
   // Another value of DERIVED_OBJECTS is an operator's decision, not an older version.
   const recorded = last?.digest.startsWith(mode) ? last.facts : []
-  const lacks = (all: readonly Fact[], fact: Fact) => !all.some(({ about }) => about === fact.about)
+  const lacks = (among: readonly Fact[], fact: Fact) => !among.some(({ about }) => about === fact.about)
   const lost = recorded.filter((fact) => lacks(facts, fact))
   const missing = facts.filter((fact) => lacks(recorded, fact))
   const wanted = missing.filter(({ isOfSet }) => !isOfSet)
@@ -147,16 +147,16 @@ export const compareRecord = async (database: MigrationDialect, registry: Regist
   const kept: Fact[] = []
   if (!isApproved) for (const fact of lost) if (await isLeft(fact)) kept.push(keep(fact))
 
-  const searchedNames = (table: string, all: readonly Fact[]) =>
-    all.filter((fact) => fact.table === table && fact.isSearched).map(({ field }) => String(field))
+  const searchedNames = (table: string, among: readonly Fact[]) =>
+    among.filter((fact) => fact.table === table && fact.isSearched).map(({ field }) => String(field))
   const searched = (resource: Resource): string[] => {
     const { table } = resource
     if (isOlder) return searchedNames(table, recorded)
-    const own = searchedFields(resource).map(({ name }) => name)
+    const names = searchedFields(resource).map(({ name }) => name)
     const left = searchedNames(table, kept)
     return mergeNames(
-      own,
-      searchedNames(table, recorded).filter((name) => own.includes(name) || left.includes(name)),
+      names,
+      searchedNames(table, recorded).filter((name) => names.includes(name) || left.includes(name)),
     )
   }
   /** A resource whose searched text is that which the triggers compute. */
@@ -179,7 +179,7 @@ export const compareRecord = async (database: MigrationDialect, registry: Regist
     ...kept.filter((fact) => !fact.isSearched || resourceOf(fact.table) === undefined),
   ]
 
-  const list = (all: readonly Fact[]) => all.map(({ about }) => about).join(', ')
+  const list = (listed: readonly Fact[]) => listed.map(({ about }) => about).join(', ')
   const difference = (table: string, message: string, advice: string, isBlocking: boolean): Difference => ({
     table,
     message,

@@ -81,14 +81,14 @@ export type Approvals = ReturnType<typeof approvalsFrom>
 
 /** Collects the differences of a table. */
 export const tableDifferences = (table: string, approvals: Approvals) => {
-  const all: Difference[] = []
+  const differences: Difference[] = []
   const add = (message: string, advice: string, column?: string, approval?: string, isBlocking = true): void =>
-    void all.push({ table, column, message, advice, isBlocking, approval })
+    void differences.push({ table, column, message, advice, isBlocking, approval })
   return {
-    all,
+    all: differences,
     approvals,
     add,
-    isBlocking: () => all.some(({ isBlocking }) => isBlocking),
+    isBlocking: () => differences.some(({ isBlocking }) => isBlocking),
     /** Whether a change was approved; adds it otherwise, with the command that approves it at the end of the advice. */
     isApproved(approval: string, message: string, advice: string, column?: string, isBlocking?: boolean): boolean {
       if (approvals.has(approval)) return true

@@ -14,8 +14,8 @@ const refuseBlocking = ({ differences }: MigrationPlan, approvals: Approvals): v
   if (blocking.length === 0) return
   const together = applyTogether(differences, approvals.used())
   const lines = together === undefined ? blocking : [...blocking, together]
-  const all = `the descriptors and the tables differ:\n  ${lines.join('\n  ')}`
-  throw new StorageError(lines.length === 1 ? lines[0] : all)
+  const message = `the descriptors and the tables differ:\n  ${lines.join('\n  ')}`
+  throw new StorageError(lines.length === 1 ? lines[0] : message)
 }
 
 const stepError = (database: MigrationDialect, { table, about }: Step, error: unknown): unknown => {
@@ -54,9 +54,9 @@ export const migrate = async (
 ): Promise<MigrationPlan> => {
   const approvals = approvalsFrom(options.approvals ?? [])
   const planAll = async (): Promise<MigrationPlan> => {
-    const found = await planMigration(database, registry, approvals)
-    refuseBlocking(found, approvals)
-    return found
+    const nextPlan = await planMigration(database, registry, approvals)
+    refuseBlocking(nextPlan, approvals)
+    return nextPlan
   }
   const isRebuilding = ({ steps }: MigrationPlan) => steps.some((step) => step.isRebuilding)
   let plan = await planAll()

@@ -112,17 +112,17 @@ export const planMigration = async (
       .toSorted((a, b) => b.type.localeCompare(a.type))
     const stale = indexes.filter((index) => !isCurrent(index))
     const isCounted = countTriggers.every(isCurrent) && (await database.isCounted(resource))
-    const found: Step[] = obsolete.map((object) => {
+    const objectSteps: Step[] = obsolete.map((object) => {
       const what = `the ${object.type} ${object.name}`
       return { table, about: `drop ${what}`, changes: [`${what} is dropped`], sql: [database.drop(resource, object)] }
     })
-    if (!isCounted) found.push(...(await recountSteps(database, searched, isNew)))
+    if (!isCounted) objectSteps.push(...(await recountSteps(database, searched, isNew)))
     const rows = isNew || stale.length === 0 ? 0 : await countRows(table)
     for (const index of stale) {
       const changes = index.unique ? [`${index.unique.join(', ')} must be unique`] : []
-      found.push({ table, rows, changes, isOfSet: index.isOfSet, ...database.indexStep(resource, index, isNew) })
+      objectSteps.push({ table, rows, changes, isOfSet: index.isOfSet, ...database.indexStep(resource, index, isNew) })
     }
-    return found
+    return objectSteps
   }
 
   const planForeignKeys = ({ table }: Resource, added: readonly Field[]): void => {
@@ -146,23 +146,27 @@ export const planMigration = async (
     planForeignKeys(resource, fields)
   }
 
-  const planExisting = async (resource: Resource, current: CatalogueTable, found: TableDifferences): Promise<void> => {
+  const planExisting = async (
+    resource: Resource,
+    current: CatalogueTable,
+    ofTable: TableDifferences,
+  ): Promise<void> => {
     const { table } = resource
     const isRenamed = current.name !== table
     if (isRenamed) {
       const message = `the table was renamed from "${current.name}".`
-      found.isApproved(`rename:${current.name}`, message, 'To rename it, run:')
+      ofTable.isApproved(`rename:${current.name}`, message, 'To rename it, run:')
     }
     const {
       shape,
       added,
       replacements,
       unused: others,
-    } = await compareTable(database, registry, resource, current, found)
+    } = await compareTable(database, registry, resource, current, ofTable)
     const changes = describeChanges(current, shape)
     const reshaped = changes.length > 0 ? database.reshape(current, shape) : undefined
-    for (const { message, advice, column } of reshaped?.differences ?? []) found.add(message, advice, column)
-    if (found.isBlocking()) return
+    for (const { message, advice, column } of reshaped?.differences ?? []) ofTable.add(message, advice, column)
+    if (ofTable.isBlocking()) return
 
     const dropped = async () => [
       ...(await dropDerived(database, { ...resource, table: current.name })),
@@ -209,7 +213,7 @@ export const planMigration = async (
     planForeignKeys(resource, added)
   }
 
-  const planResource = async (resource: Resource, found: TableDifferences): Promise<void> => {
+  const planResource = async (resource: Resource, ofTable: TableDifferences): Promise<void> => {
     const { table, fields, renamedFromTable = '' } = resource
     const current = await database.catalogue(table)
     const renamed = await database.catalogue(renamedFromTable)
@@ -219,50 +223,50 @@ export const planMigration = async (
     if (current && (!current.isOwn || current.relationKind !== undefined)) {
       const message = `"${table}" is ${current.relationKind ?? 'a table'} that this service did not create.`
       const serve = 'To serve it as it is, write existing: true in the descriptor. Otherwise set'
-      found.add(message, `${current.hasRows ? serve : 'Set'} table to another name, or rename the other one.`)
+      ofTable.add(message, `${current.hasRows ? serve : 'Set'} table to another name, or rename the other one.`)
     } else if (current && former) {
       const [rows, formerRows] = [await countRows(table), await countRows(former.name)]
       const message = `the table was renamed from "${former.name}", but both exist: "${former.name}" has ${formerRows} rows, and "${table}" has ${rows}.`
       const advice = `If "${former.name}" has the right rows, drop the other: drop table "${table}". Otherwise remove renamedFromTable.`
-      found.add(message, advice)
+      ofTable.add(message, advice)
     } else if (current || former) {
-      return planExisting(resource, (current ?? former) as CatalogueTable, found)
+      return planExisting(resource, (current ?? former) as CatalogueTable, ofTable)
     } else if (near) {
       const message = `the table was renamed from "${renamedFromTable}", but neither table exists. Did you mean "${near}"?`
-      found.isApproved(`create:${table}`, message, 'If the table is new, run:')
+      ofTable.isApproved(`create:${table}`, message, 'If the table is new, run:')
     } else if (similar) {
       const message = `the table does not exist, and no resource uses "${similar.name}", which has similar columns.`
       const advice = 'If it was renamed, give the descriptor renamedFromTable. If it is new, run:'
-      found.isApproved(`create:${table}`, message, advice)
+      ofTable.isApproved(`create:${table}`, message, advice)
     }
-    if (!found.isBlocking()) await planNew(resource)
+    if (!ofTable.isBlocking()) await planNew(resource)
   }
 
   /** A table that no resource uses stays as it is until a maintainer drops it. */
-  const planUnused = async (table: string, found: TableDifferences): Promise<void> => {
+  const planUnused = async (table: string, ofTable: TableDifferences): Promise<void> => {
     const others = await referencingApprovals(database, registry, table)
     const approval = [...others, `drop:${table}`].join(',')
     const rows = await countRows(table)
     if (others.length > 0 && approvals.has(`drop:${table}`) && !approvals.has(approval)) {
       const columns = others.map((other) => other.replace('drop:', '')).join(', ')
-      found.add(`${columns} still references the table.`, `Drop both: ${applyCommand(approval)}`)
+      ofTable.add(`${columns} still references the table.`, `Drop both: ${applyCommand(approval)}`)
       return
     }
     const message = `no resource uses the table, so its ${rows} rows are not served.`
-    if (!found.isApproved(approval, message, `To drop it with its ${rows} rows:`, undefined, false)) return
+    if (!ofTable.isApproved(approval, message, `To drop it with its ${rows} rows:`, undefined, false)) return
     const sql = [...(await dropDerived(database, withoutDescriptor(table))), `drop table ${quoted(table)}`]
     steps.push({ table, about: `drop the table ${table}`, sql })
   }
 
-  const collect = async (table: string, plan: (found: TableDifferences) => Promise<void>): Promise<void> => {
-    const found = tableDifferences(table, approvals)
-    await plan(found)
-    differences.push(...found.all)
+  const collect = async (table: string, plan: (ofTable: TableDifferences) => Promise<void>): Promise<void> => {
+    const ofTable = tableDifferences(table, approvals)
+    await plan(ofTable)
+    differences.push(...ofTable.all)
   }
-  for (const resource of managed) await collect(resource.table, (found) => planResource(resource, found))
+  for (const resource of managed) await collect(resource.table, (ofTable) => planResource(resource, ofTable))
   for (const { name, isOwn } of unused) {
     const isFormer = registry.some(({ renamedFromTable }) => renamedFromTable === name)
-    if (isOwn && !isFormer) await collect(name, (found) => planUnused(name, found))
+    if (isOwn && !isFormer) await collect(name, (ofTable) => planUnused(name, ofTable))
   }
   return { steps: record.withStep([...steps, ...foreignKeys]), differences: record.differences(differences) }
 }

@@ -9,7 +9,7 @@ interface ExampleRows {
   readonly ids: readonly string[]
 }
 
-type Condition = (query: Knex.QueryBuilder) => Knex.QueryBuilder
+type Restriction = (query: Knex.QueryBuilder) => Knex.QueryBuilder
 
 export const maxExamples = 3
 
@@ -17,25 +17,25 @@ export const maxExamples = 3
 const shownId = (id: number | string): string => (/^[\w-]+$/.test(String(id)) ? String(id) : JSON.stringify(id))
 
 /** For a sentence: `1 row (id 4) has`, `3 rows (id 4, 9, 12) have`. */
-export const describeRows = ({ count, ids: found }: ExampleRows): string => {
-  const ids = found.map(shownId)
+export const describeRows = ({ count, ids: exampleIds }: ExampleRows): string => {
+  const ids = exampleIds.map(shownId)
   const more = count > ids.length ? ', …' : ''
   return count === 1 ? `1 row (id ${ids[0]}) has` : `${count} rows (id ${ids.join(', ')}${more}) have`
 }
 
 export const rowQueries = ({ execute, knex }: MigrationDialect, table: string) => {
   const ask = <T>(query: Knex.QueryBuilder): Promise<T[]> => execute<T>(query.toString())
-  const count = async (where: Condition = (query) => query): Promise<number> => {
+  const count = async (where: Restriction = (query) => query): Promise<number> => {
     const [counted] = await ask<{ rows: string | number }>(where(knex(table)).count({ rows: '*' }))
     return Number(counted?.rows)
   }
   return {
     count,
-    async examples(where: Condition): Promise<ExampleRows> {
-      const found = await ask<{ id: number | string }>(where(knex(table)).select('id').orderBy('id').limit(maxExamples))
+    async examples(where: Restriction): Promise<ExampleRows> {
+      const rows = await ask<{ id: number | string }>(where(knex(table)).select('id').orderBy('id').limit(maxExamples))
       return {
-        count: found.length < maxExamples ? found.length : await count(where),
-        ids: found.map(({ id }) => String(id)),
+        count: rows.length < maxExamples ? rows.length : await count(where),
+        ids: rows.map(({ id }) => String(id)),
       }
     },
     values(column: string, { storedText }: Column): Promise<{ id: string; value: string }[]> {

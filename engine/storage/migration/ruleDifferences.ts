@@ -70,8 +70,8 @@ const compareRequired = async (database: MigrationDialect, registry: Registry): 
     for (const field of required) {
       const rows = await servedAsNull(database, resource, current, field)
       if (rows.length === 0) continue
-      const found = describeRows({ count: Number(rows[0]?.count), ids: rows.map(({ id }) => id) })
-      const message = `the field is required, but ${found} no value of ${field.kind}(), so responses show null.`
+      const rowWords = describeRows({ count: Number(rows[0]?.count), ids: rows.map(({ id }) => id) })
+      const message = `the field is required, but ${rowWords} no value of ${field.kind}(), so responses show null.`
       const advice = 'Correct the rows, change the kind of the field, or do not require it.'
       differences.push({
         table: resource.table,
@@ -127,10 +127,10 @@ const compareRowRules = async (database: MigrationDialect, registry: Registry): 
     for await (const row of eachRow(database, table, selected)) {
       const values = fields.map((field) => [field.name, shownValue(field, row[field.name] ?? null)])
       for (const { message } of brokenRules(resource, Object.fromEntries(values), () => true)) {
-        const found = broken.get(message) ?? { count: 0, ids: [] }
-        found.count++
-        if (found.ids.length < maxExamples) found.ids.push(String(row['id']))
-        broken.set(message, found)
+        const examples = broken.get(message) ?? { count: 0, ids: [] }
+        examples.count++
+        if (examples.ids.length < maxExamples) examples.ids.push(String(row['id']))
+        broken.set(message, examples)
       }
     }
     for (const [message, rows] of broken)

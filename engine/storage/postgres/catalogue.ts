@@ -36,8 +36,8 @@ export const kindOfType = (type: string): KindSpec | undefined => {
 
 /** Whether a column of another program is served as a kind. */
 export const isCompatible = (type: string, spec: KindSpec): boolean => {
-  const own = kindOfType(type)
-  return (own?.kind === spec.kind && own.places === spec.places) || typeOf(spec).serves?.(type) === true
+  const columnKind = kindOfType(type)
+  return (columnKind?.kind === spec.kind && columnKind.places === spec.places) || typeOf(spec).serves?.(type) === true
 }
 
 /** The type of a column, of a domain that which it restricts. */
@@ -141,12 +141,12 @@ export const readCatalogue = async (
   isSampled = false,
 ): Promise<CatalogueTable | undefined> => {
   const named = [quoted(table)]
-  const [found] = await execute<{ words: string | null; hasRows: boolean }>(otherThanTableSql, named)
-  if (!found) return undefined
+  const [relation] = await execute<{ words: string | null; hasRows: boolean }>(otherThanTableSql, named)
+  if (!relation) return undefined
   const columns = await execute<Omit<CatalogueColumn, 'kind' | 'foreignKey'>>(columnsSql, named)
   const keys = await execute<ForeignKey & { column: string }>(foreignKeysSql, named)
   const ownKey = (await execute<{ name: string }>(primaryKeySql, named)).map(({ name }) => name)
-  const isView = isSampled && /view/.test(found.words ?? '')
+  const isView = isSampled && /view/.test(relation.words ?? '')
   const primaryKey = isView ? await readViewKey(execute, quoted(table), columns) : ownKey
   const kindIn = async ({ name, type }: { name: string; type: string }) => {
     const isLong = isSampled && type === 'bigint' && primaryKey.includes(name) && primaryKey.length === 1
@@ -157,8 +157,8 @@ export const readCatalogue = async (
   for (const column of columns) kinds.set(column.name, await kindIn(column))
   return {
     name: table,
-    relationKind: found.words ?? undefined,
-    hasRows: found.hasRows,
+    relationKind: relation.words ?? undefined,
+    hasRows: relation.hasRows,
     isReadOnly: (await execute<{ is: boolean }>(isReadOnlySql, named))[0]?.is === true,
     isOwn: (await execute(ownObjectsSql, named)).length > 0,
     columns: columns.map((column) => ({

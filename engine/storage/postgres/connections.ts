@@ -275,11 +275,11 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
       values: Values | undefined,
       purpose: ReadPurpose = {},
       place: Prepared,
-      isCurrent: (found: Row) => boolean,
+      isCurrent: (current: Row) => boolean,
     ): Promise<Row[] | undefined> {
       return read<Row[] | undefined>(statement, values, purpose, async (run) => {
-        const [found] = await withTimeout(waitMs, run(place))
-        return found && isCurrent(found) ? run(statement, values) : undefined
+        const [current] = await withTimeout(waitMs, run(place))
+        return current && isCurrent(current) ? run(statement, values) : undefined
       })
     },
     /** Runs a write of one statement, which is its own transaction. Once sent, it is never cancelled. */

@@ -22,8 +22,8 @@ const knownLetters: string[] = []
 /** Every non-ASCII letter that the engine folds; the server's own folding depends on its locale. */
 const foldedLetters = (): readonly string[] => {
   if (knownLetters.length > 0) return knownLetters
-  const all = Array.from({ length: 0x1_ff80 }, (_, n) => String.fromCodePoint(0x80 + n)).join('')
-  for (const [letter] of all.matchAll(/\p{Changes_When_Casemapped}/gu))
+  const letters = Array.from({ length: 0x1_ff80 }, (_, n) => String.fromCodePoint(0x80 + n)).join('')
+  for (const [letter] of letters.matchAll(/\p{Changes_When_Casemapped}/gu))
     if (fold(letter) !== letter) knownLetters.push(letter)
   return knownLetters
 }

@@ -50,9 +50,9 @@ const columnsStatement = (registry: Registry): Prepared => {
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
   const { server, searchIndex, unmanagedTables } = await withDatabaseInErrors(url, () =>
-    retryUntilReachable(url, options, async (found) => ({
-      server: found,
-      ...(await setUp(found, registry, options)),
+    retryUntilReachable(url, options, async (reached) => ({
+      server: reached,
+      ...(await setUp(reached, registry, options)),
     })),
   )
   const isPlain = (resource: Resource) => unmanagedTables.has(resource)

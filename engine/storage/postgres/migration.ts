@@ -132,7 +132,7 @@ export const migrationDialect = (
     },
     markOwned: () => [],
     unmark: (table) => [
-      ...[changesTable, logStatesTable].map((own) => `delete from ${own} where name = '${table}'`),
+      ...[changesTable, logStatesTable].map((counters) => `delete from ${counters} where name = '${table}'`),
       `drop function if exists ${searchedFunctionName({ table })}()`,
     ],
     async functionSteps() {
@@ -156,11 +156,11 @@ export const migrationDialect = (
       const objects = await execute<ObjectName & { comment: string | null; isUsed: boolean }>(objectsSql, [
         quoted(table),
       ])
-      const own = objects.filter((object) => digestIn(object.comment) !== '')
-      const used = own.filter(({ isUsed }) => isUsed)
+      const derived = objects.filter((object) => digestIn(object.comment) !== '')
+      const used = derived.filter(({ isUsed }) => isUsed)
       const digests = new Map(used.map((object) => [`${object.type} ${object.name}`, digestIn(object.comment)]))
       return {
-        names: own,
+        names: derived,
         isCurrent: (object) => digests.get(`${object.type} ${object.name}`) === digest(object),
       }
     },

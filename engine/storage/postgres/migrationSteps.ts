@@ -93,8 +93,8 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
     const watch = async () => {
       // Otherwise the transaction would always see the same progress.
       await watcher?.query('select pg_stat_clear_snapshot()')
-      const found = await watcher?.query<{ part: number; blocker: number | null }>(buildProgress(processID))
-      const [now] = found?.rows ?? []
+      const progress = await watcher?.query<{ part: number; blocker: number | null }>(buildProgress(processID))
+      const [now] = progress?.rows ?? []
       if (now?.blocker) warnOnce(`The index of ${what} waits until the transaction of process ${now.blocker} ends.`)
       if (now) onDone(Math.min(1, now.part))
     }

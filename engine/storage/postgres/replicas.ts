@@ -113,8 +113,8 @@ const replicaAt = (url: string, readPlace: () => Promise<Row>, { pool, warn }: S
       })
       if (!place) return undefined
       try {
-        const rows = await connections?.readIfCurrent(statement, values, purpose, standbyPlace, (found) =>
-          isCurrent(place, found),
+        const rows = await connections?.readIfCurrent(statement, values, purpose, standbyPlace, (standby) =>
+          isCurrent(place, standby),
         )
         if (rows) reads++
         else later(purpose)
@@ -145,11 +145,11 @@ const nameAt = (n: number): string => `replica ${n + 1}`
 /** Opens the replicas; those that cannot be used now are tried again later. */
 export const openReplicas = async (primary: Connections, options: StorageOptions) => {
   const readPlace = shared(options.pool.waitMs, async () => {
-    const found = await primary.check(primaryPlace).catch((error: Error) => {
+    const rows = await primary.check(primaryPlace).catch((error: Error) => {
       if (!hasNoPlace.has(errorCode(error))) throw error
       throw new NoPlace(`the primary cannot tell its position in the write-ahead log (${error.message})`)
     })
-    return found[0] as Row
+    return rows[0] as Row
   })
   const replicas = (options.readUrls ?? []).map((url) => replicaAt(url, readPlace, options))
   await Promise.all(replicas.map((replica) => replica.open()))

@@ -31,15 +31,15 @@ const connectionStatements = new WeakMap<ClientBase, ReturnType<typeof newStatem
 
 /** Whether a connection prepares a statement. It does so on the second run: there is a statement for every combination of parameters. */
 const isPreparedOn = (client: ClientBase, { name, sql }: Prepared): boolean => {
-  const own = connectionStatements.get(client) ?? newStatements()
-  connectionStatements.set(client, own)
-  if (own.prepared.has(name)) return true
-  if (!own.seenOnce.delete(name)) own.seenOnce.set(name, true)
-  else if (own.preparedSql + sql.length <= maxPreparedSql) {
-    own.preparedSql += sql.length
-    own.prepared.add(name)
+  const statements = connectionStatements.get(client) ?? newStatements()
+  connectionStatements.set(client, statements)
+  if (statements.prepared.has(name)) return true
+  if (!statements.seenOnce.delete(name)) statements.seenOnce.set(name, true)
+  else if (statements.preparedSql + sql.length <= maxPreparedSql) {
+    statements.preparedSql += sql.length
+    statements.prepared.add(name)
   }
-  return own.prepared.has(name)
+  return statements.prepared.has(name)
 }
 
 const runOn =

@@ -23,16 +23,16 @@ import { findOrCreateTrigrams, operatorClass, probeSearchIndex } from './trigram
 type Warn = (message: string) => void
 
 const readSetting = async (execute: Execute, name: string): Promise<string | undefined> => {
-  const [found] = await execute<{ value: string }>('select current_setting($1) as value', [name])
-  return found?.value
+  const [setting] = await execute<{ value: string }>('select current_setting($1) as value', [name])
+  return setting?.value
 }
 
 /** Warns of the rights that writes and the upkeep of totals need and this role lacks. */
 const reportMissingRights = async (execute: Execute, registry: Registry, warn: Warn): Promise<void> => {
-  const own = [keysTable, logStatesTable].map((table): Right => ({ table, verb: 'insert' }))
-  const needed = [...writeRights(registry), ...own]
-  const [found] = await execute<{ has: (boolean | null)[] }>(`select array[${needed.map(hasRight).join()}] as has`)
-  const missing = needed.filter((_, n) => found?.has[n] === false)
+  const counterRights = [keysTable, logStatesTable].map((table): Right => ({ table, verb: 'insert' }))
+  const needed = [...writeRights(registry), ...counterRights]
+  const [rights] = await execute<{ has: (boolean | null)[] }>(`select array[${needed.map(hasRight).join()}] as has`)
+  const missing = needed.filter((_, n) => rights?.has[n] === false)
   if (missing.length === 0) return
   const verbs = [...new Set(missing.map(({ verb }) => verb))]
   const lacking = verbs.map((verb) => {

@@ -9,13 +9,13 @@ export interface SearchIndex {
 
 /** The operator class, if this role may use it or an index already does: an index is read without rights on the schema. */
 export const operatorClass = async (execute: Execute): Promise<string | undefined> => {
-  const [found] = await execute<{ name: string }>(
+  const [opclass] = await execute<{ name: string }>(
     `select quote_ident(nspname) || '.gin_trgm_ops' as name
       from pg_opclass join pg_namespace on pg_namespace.oid = opcnamespace
       where opcname = 'gin_trgm_ops' and (has_schema_privilege(opcnamespace, 'usage')
         or exists (select 1 from pg_index where pg_opclass.oid = any(indclass)))`,
   )
-  return found?.name
+  return opclass?.name
 }
 
 const scans = 'Searches scan whole tables because pg_trgm is not available'
@@ -48,8 +48,8 @@ export const probeSearchIndex = async (execute: Execute, trigrams: string | unde
   if (!trigrams) return { isAvailable: false, isAscii: true }
   const schema = trigrams.slice(0, trigrams.lastIndexOf('.'))
   // A role that may not use the schema searches only ASCII letters by the index.
-  const shown = await execute<{ count: number }>(`select cardinality(${schema}.show_trgm('éüß')) as count`).catch(
-    () => [],
-  )
-  return { isAvailable: true, isAscii: (shown[0]?.count ?? 0) === 0 }
+  const trigramCounts = await execute<{ count: number }>(
+    `select cardinality(${schema}.show_trgm('éüß')) as count`,
+  ).catch(() => [])
+  return { isAvailable: true, isAscii: (trigramCounts[0]?.count ?? 0) === 0 }
 }

@@ -121,17 +121,17 @@ export const refusedBy = (error: unknown, named: string): Refused | undefined =>
 /** The first pause before a create is repeated, in milliseconds; each pause is twice as long, up to the longest. */
 const [firstPause, maxPause] = [20, 1_000]
 
-type Plan = WritePlan | ImportPlan | BatchPlan
+type AnyPlan = WritePlan | ImportPlan | BatchPlan
 type Made = Outcome<Cell> | ImportOutcome<Cell> | BatchOutcome<Cell>
 
-const walkOf = (plan: Plan): Walk<Made> => {
+const walkOf = (plan: AnyPlan): Walk<Made> => {
   if (plan.kind === 'batch') return makeBatch(plan)
   return plan.kind === 'import' ? makeImport(plan) : makeWrite(plan)
 }
 
 /** Makes the functions that make writes; one with a key is repeated for up to `limitMs` if its outcome is unknown. */
 export const createWriter = (connections: Connections, { table }: Resource, limitMs: number, advance?: Prepared) => {
-  const attempt = async (plan: Plan): Promise<Made> => {
+  const attempt = async (plan: AnyPlan): Promise<Made> => {
     const make = (run: Run) => {
       return runInTurn(walkOf(plan), ({ statement, values }) => run(statement, values)).catch((error) => {
         // As an error of the server, after which the connection is used again.
@@ -145,7 +145,7 @@ export const createWriter = (connections: Connections, { table }: Resource, limi
       ? make((statement, values) => connections.write(statement, values, table))
       : connections.transaction(make, table, undefined, (made) => !('isUndone' in made))
   }
-  const make = async (plan: Plan): Promise<Made> => {
+  const make = async (plan: AnyPlan): Promise<Made> => {
     for (let left = maxRetries; ; left--) {
       try {
         return await attempt(plan)
@@ -171,7 +171,7 @@ export const createWriter = (connections: Connections, { table }: Resource, limi
   }
 
   /** Repeats a write whose connection broke: if an attempt has made the change, the next one finds the key. */
-  const makeOnce = async (plan: Plan): Promise<Made> => {
+  const makeOnce = async (plan: AnyPlan): Promise<Made> => {
     const until = performance.now() + limitMs
     let unknown: unknown
     for (let pause = firstPause; ; pause = Math.min(2 * pause, maxPause)) {
@@ -187,7 +187,7 @@ export const createWriter = (connections: Connections, { table }: Resource, limi
     }
   }
 
-  const store = async (plan: Plan) => {
+  const store = async (plan: AnyPlan) => {
     return withBuffers(await (plan.key ? makeOnce(plan) : make(plan)))
   }
   return {

@@ -14,8 +14,8 @@ const declaredKind = (type: string): KindSpec | undefined => {
 
 /** Whether a column of a type stores the values of a kind; some kinds share a type. */
 const hasType = (type: string, spec: KindSpec): boolean => {
-  const [declared, own] = [type, columnOf(spec).type].map(declaredKind)
-  return declared?.kind === own?.kind && declared?.digits === own?.digits && declared?.places === own?.places
+  const [declared, wanted] = [type, columnOf(spec).type].map(declaredKind)
+  return declared?.kind === wanted?.kind && declared?.digits === wanted?.digits && declared?.places === wanted?.places
 }
 
 /** The kinds whose columns are the same for all options. */
@@ -68,9 +68,9 @@ const uniqueSql = `select (select json_group_array(name) from (select name from 
   from pragma_index_list(?) as list where "unique" and not partial and origin <> 'pk'`
 
 const uniqueIndexes = (database: Database, table: string): string[][] => {
-  const found = (database.prepare(uniqueSql).pluck().all(table) as string[]).map((names) => JSON.parse(names))
+  const columnNames = (database.prepare(uniqueSql).pluck().all(table) as string[]).map((names) => JSON.parse(names))
   // A column without a name is an expression.
-  return found.filter((names) => !names.includes(null))
+  return columnNames.filter((names) => !names.includes(null))
 }
 
 const storedSql = (database: Database, name: string): string | undefined =>
@@ -158,8 +158,8 @@ const readViewKey = (database: Database, view: string, columns: readonly TableIn
 
 /** Reads a table; `isSampled` if what no type says is to be read from its rows. */
 export const readCatalogue = (database: Database, name: string, isSampled = false): CatalogueTable | undefined => {
-  const all = database.pragma(`table_xinfo(${quoted(name)})`) as TableInfo[]
-  const columns = all.filter((column) => !column.name.startsWith('registry_'))
+  const tableInfo = database.pragma(`table_xinfo(${quoted(name)})`) as TableInfo[]
+  const columns = tableInfo.filter((column) => !column.name.startsWith('registry_'))
   const relationKind = otherThanTable(database, name)
   if (columns.length === 0 && relationKind === undefined) return undefined
   const primaryKey =

@@ -8,8 +8,8 @@ import { Database } from './driver.js'
 
 /** Identifies the file at a path; undefined if there is none. */
 export const fileIdentity = (path: string): string | undefined => {
-  const found = statSync(path, { throwIfNoEntry: false, bigint: true })
-  return found && `${found.dev}:${found.ino}`
+  const file = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return file && `${file.dev}:${file.ino}`
 }
 
 export interface OpenedFile {
@@ -50,9 +50,9 @@ const existingFolder = (path: string): string => nearestExisting(dirname(resolve
 export const refuseUnreadable = (path: string): void => {
   const folder = existingFolder(path)
   if (!statSync(folder).isDirectory()) throw new Error(`${folder} is a file, not a folder; use another path`)
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (found?.isDirectory()) throw new Error(`it is a folder; name a file in it, such as ${path}/registry.sqlite`)
-  if (found && !may(path, constants.R_OK))
+  const file = statSync(path, { throwIfNoEntry: false })
+  if (file?.isDirectory()) throw new Error(`it is a folder; name a file in it, such as ${path}/registry.sqlite`)
+  if (file && !may(path, constants.R_OK))
     throw new Error('this user may not read the file; change its permissions or its owner')
 }
 
@@ -65,9 +65,9 @@ export const refuseUnusable = (path: string, warn: (message: string) => void, is
   if (isUnmanaged && isNew(path)) throw new Error('there is no database; correct DATABASE_URL')
   const folder = existingFolder(path)
   if (!isUnmanaged && !may(folder, constants.W_OK)) throw new Error(unwritableFolder(folder))
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (!found || !isReadOnly(path)) return
-  if (found.size === 0) throw new Error('the file is empty and read-only; change its permissions')
+  const file = statSync(path, { throwIfNoEntry: false })
+  if (!file || !isReadOnly(path)) return
+  if (file.size === 0) throw new Error('the file is empty and read-only; change its permissions')
   warn(`The database ${path} is read-only: reads are served, and creates respond with 503.`)
 }
 
@@ -109,8 +109,8 @@ export const refuseUnsound = (path: string, registry: Registry): void => {
       )
     }
     if (statSync(path).size > maxCheckedSize) return
-    const [found = ''] = String(database.pragma('quick_check(1)', { simple: true })).split('\n')
-    if (found !== 'ok') throw new Error(`it is damaged (${found}); restore a backup`)
+    const [damage = ''] = String(database.pragma('quick_check(1)', { simple: true })).split('\n')
+    if (damage !== 'ok') throw new Error(`it is damaged (${damage}); restore a backup`)
   } finally {
     database.close()
   }

@@ -69,16 +69,16 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     ...options,
   })
   /** For commands: runs long work in one transaction of a separate connection, which is undone if it returns something. */
-  const inTransaction = async <T>(work: (own: Database) => Promise<T | undefined>): Promise<T | undefined> => {
-    const own = connect(path, { timeout: startTimeout, fileMustExist: true }, file.isUnmanaged)
+  const inTransaction = async <T>(work: (separate: Database) => Promise<T | undefined>): Promise<T | undefined> => {
+    const separate = connect(path, { timeout: startTimeout, fileMustExist: true }, file.isUnmanaged)
     try {
-      own.exec('begin immediate')
-      const failure = await work(own)
-      if (failure === undefined) own.exec('commit')
+      separate.exec('begin immediate')
+      const failure = await work(separate)
+      if (failure === undefined) separate.exec('commit')
       return failure
     } finally {
       // Which undoes what was not committed.
-      own.close()
+      separate.close()
       commits.committed()
     }
   }
@@ -88,15 +88,15 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     counts,
     rows: async (copied, after, count) => readRows(database, copied, after, count),
     fill: (batches) =>
-      inTransaction(async (own) => {
-        own.pragma('defer_foreign_keys = ON')
-        for await (const { resource, rows } of batches) insertRows(own, resource, rows)
+      inTransaction(async (separate) => {
+        separate.pragma('defer_foreign_keys = ON')
+        for await (const { resource, rows } of batches) insertRows(separate, resource, rows)
         return undefined
       }),
     importAll: (resource, created, parts) =>
-      inTransaction((own) => {
+      inTransaction((separate) => {
         const make = async (rows: readonly ImportedRow[]) =>
-          runAtOnce(makeImport(await planImport(resource, { rows, mode: 'store', created })), askOn(own))
+          runAtOnce(makeImport(await planImport(resource, { rows, mode: 'store', created })), askOn(separate))
         return importParts(parts(), make, refusedBy)
       }),
     stats: () => ({ cache: cache.stats(), pools: [], threadRestarts }),

@@ -105,9 +105,9 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     derivedObjects,
     async existingObjects({ table }) {
       const stored = new Map(database.prepare('select name, sql from sqlite_schema').raw().all() as [string, string][])
-      const own = `select type, name from sqlite_schema where tbl_name = ? and type in ('index', 'trigger') and name glob 'registry_*'`
+      const objectsSql = `select type, name from sqlite_schema where tbl_name = ? and type in ('index', 'trigger') and name glob 'registry_*'`
       return {
-        names: database.prepare(own).all(table) as ObjectName[],
+        names: database.prepare(objectsSql).all(table) as ObjectName[],
         isCurrent: ({ name, sql }) => normalised(stored.get(name) ?? '') === normalised(sql),
       }
     },

@@ -3,7 +3,7 @@ import type { Database, Statement } from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
 import { bind, jsonList } from '../bindings.js'
 import { containment, fold } from '../caseFold.js'
-import type { Query } from '../writeData.js'
+import type { BoundStatement } from '../writeData.js'
 import { DeadlineExceeded, matchExpression, pickTrigrams, probeSql } from './search.js'
 
 type Prepare = (sql: string) => Statement
@@ -29,7 +29,7 @@ export const preparer = (database: Database): Prepare => {
   return prepare
 }
 
-export const bindLists = ({ statement, values }: Query): unknown[] =>
+export const bindLists = ({ statement, values }: BoundStatement): unknown[] =>
   bind(statement, values).map((value) => (Array.isArray(value) ? jsonList(value) : value))
 
 /** What the functions of a read look for, and until when. */

@@ -24,11 +24,11 @@ const unusual = /\b(?:check|generated|as|collate|strict|without|deferrable|confl
 const unusualParts = (database: Database, table: string): Reshaping['differences'] => {
   const keys = database.pragma(`foreign_key_list(${quoted(table)})`) as { to: string | null }[]
   const hasOtherKey = keys.some(({ to }) => to !== null && to !== 'id')
-  const found = hasOtherKey
+  const part = hasOtherKey
     ? 'a foreign key to another column than id'
     : unusual.exec(readDefinition(database, table))?.[0]
-  if (found === undefined) return []
-  const message = `its definition has ${found}, which would be lost when the rows are copied into a new table.`
+  if (part === undefined) return []
+  const message = `its definition has ${part}, which would be lost when the rows are copied into a new table.`
   return [{ message, advice: 'Alter the table by hand.' }]
 }
 

@@ -118,8 +118,8 @@ const indexedJson = (resource: Resource): string => {
 }
 
 export const rowJson = (resource: Resource): string => {
-  const [indexed, all] = [indexedJson(resource), allJson(resource)]
-  return indexed === all ? all : `coalesce(${indexed}, ${all})`
+  const [indexed, complete] = [indexedJson(resource), allJson(resource)]
+  return indexed === complete ? complete : `coalesce(${indexed}, ${complete})`
 }
 
 const searchedColumns = (resource: Resource, of?: string): string[] =>

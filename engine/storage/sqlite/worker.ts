@@ -44,7 +44,7 @@ export const serveTasks = (run: RunTask): void => {
 /** The worker died while it ran the task, so whether the task was carried out is unknown. */
 export class WorkerDied extends Unavailable {}
 
-interface Task {
+interface WorkerTask {
   readonly id: number
   readonly resolve: (result: never) => void
   readonly reject: (error: Error) => void
@@ -59,7 +59,7 @@ const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64
 /** Runs a module with its workerData; `onRestart` is called with the cause when a worker has died. */
 export const workerThread = (module: URL, data: unknown, onRestart: (cause: string) => void): Executor => {
   let last: Promise<unknown> = Promise.resolve()
-  let running: Task | undefined
+  let running: WorkerTask | undefined
   let worker: Worker | undefined
   let lastId = 0
   let isClosed = false

@@ -8,10 +8,10 @@ import { makeWrite, RowRefused } from '../write.js'
 import type {
   BatchOutcome,
   BatchPlan,
+  BoundStatement,
   ImportOutcome,
   ImportPlan,
   Outcome,
-  Query,
   Refused,
   WritePlan,
 } from '../writeData.js'
@@ -65,7 +65,7 @@ const isReferenced = (error: unknown): boolean => (error as { code?: string }).c
 /** Runs the queries of a walk. */
 export const askOn = (database: Database) => {
   const prepare = preparer(database)
-  return (query: Query): unknown[][] => {
+  return (query: BoundStatement): unknown[][] => {
     const statement = prepare(query.statement.sql)
     const values = bindLists(query)
     if (statement.reader) return statement.raw().safeIntegers().all(values) as unknown[][]
