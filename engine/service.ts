@@ -1,4 +1,4 @@
-/** A service made of a project's folder and settings, for servers and tests of one's own. */
+/** A service made of a project's folder and settings, for custom servers and tests. */
 import { once } from 'node:events'
 import { existsSync, realpathSync } from 'node:fs'
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
@@ -27,7 +27,7 @@ export interface ServiceOptions {
 }
 
 export interface Service {
-  /** The app, for a server of one's own; the middleware of `product.ts` is in it. */
+  /** The app, for a custom server; the middleware of `product.ts` is in it. */
   readonly app: Koa
   /** Answers a request without a port. */
   fetch(request: Request): Promise<Response>

@@ -187,7 +187,7 @@ export const keysNotSupported = (): HttpError =>
 export const keyNotTaken = (): HttpError =>
   httpError(501, 'not_supported', 'This operation takes no Idempotency-Key. Send the request without it.')
 
-/** An error that an operation of one's own has thrown. */
+/** An error that a custom operation has thrown. */
 export const ownError = (status: number, code: string, message: string, details?: object): HttpError =>
   new HttpError(status, message, { error: { code, message, details } })
 

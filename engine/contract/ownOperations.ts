@@ -1,4 +1,4 @@
-/** The operations of a deployment's own code, as the documents describe them. */
+/** The custom operations of a deployment, as the documents describe them. */
 import { z } from 'zod'
 import { operationIdOf } from '../descriptor/names.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'

@@ -46,7 +46,7 @@ const listedFieldChecks: Readonly<Record<'required' | 'label' | 'update', FieldC
   update: (name, { managed }) => managed && `names "${name}", which is managed; remove one of the two`,
 }
 
-/** Asks a rule once, with samples, to find one that reads other fields, throws, or returns something else than true or false. */
+/** Evaluates a rule once, with samples, to find one that reads other fields, throws, or returns something else than true or false. */
 const tryRule = ({ fields: names, holds }: Rule, fields: Descriptor['fields'], report: Report): void => {
   const samples = names.map((name) => {
     const { kind, options } = fields[name] as FieldSpec

@@ -39,7 +39,7 @@ type RuleValue<S extends FieldSpec<Kind, unknown>> = S['kind'] extends 'decimal'
 
 /** What must hold between the values of a row. */
 export interface Rule<F extends Fields = Fields> {
-  /** The fields that it compares; it is asked when each of them has a value. An issue names the last one. */
+  /** The fields that it compares; it is evaluated when each of them has a value. An issue names the last one. */
   readonly fields: readonly Extract<keyof F, string>[]
   holds(row: { readonly [Name in keyof F]: RuleValue<F[Name]> }): boolean
   /** What is wrong with a row for which it does not hold: `to_date must not be before from_date`. */

@@ -1,4 +1,4 @@
-/** An operation of one's own: code that a deployment adds, with the envelope, documents, log and access of all others. */
+/** A custom operation: code that a deployment adds, with the envelope, documents, log and access of all others. */
 import { z } from 'zod'
 import type { Identity } from './access.js'
 import type { Descriptor, Row } from './define.js'

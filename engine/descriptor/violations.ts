@@ -169,7 +169,7 @@ export const withCheck = <S extends z.ZodType>(
   find: (value: z.infer<S>) => Violation | readonly Violation[] | undefined,
 ): S =>
   schema.check(({ value, issues }) => {
-    // Of a value that is not of its kind, no rule is asked.
+    // Of a value that is not of its kind, no rule is evaluated.
     if (issues.length > 0) return
     for (const violation of [find(value as z.infer<S>) ?? []].flat())
       issues.push({ code: 'custom', input: value, params: { violation }, message: violation.type })

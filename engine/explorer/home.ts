@@ -1,4 +1,4 @@
-/** The home page: every area with its resources, their row counts and the operations of one's own, and the entity diagram. */
+/** The home page: every area with its resources, their row counts and the custom operations, and the entity diagram. */
 import { basePath, docsPath } from '../contract/service.js'
 import type { Resource } from '../descriptor/registry.js'
 import { renderDiagram } from './diagram.js'

@@ -97,7 +97,7 @@ export const rowFolder = (resource: Resource): string[] => (isText(idField(resou
 
 export const findUrl = `${ownFolder}/find`
 
-/** The form of an operation of one's own, and where it sends the operation for a visitor who has signed in. */
+/** The form of a custom operation, and where it sends the operation for a visitor who has signed in. */
 export const ownFormUrl = ({ name }: NamedOperation): string => `${ownFolder}/operations/${name}`
 export const ownTarget = ({ path }: NamedOperation): string => `${ownFolder}${path}`
 

@@ -1,4 +1,4 @@
-/** The form of an operation of one's own. The script sends it to the API, and shows the response. */
+/** The form of a custom operation. The script sends it to the API, and shows the response. */
 import type { OwnOperation } from '../contract/operations.js'
 import { queryParameters } from '../contract/parameters.js'
 import { basePath } from '../contract/service.js'

@@ -1,4 +1,4 @@
-/** The operations of one's own that a visitor may send, and the links to their forms. */
+/** The custom operations that a visitor may send, and the links to their forms. */
 import type { OwnOperation } from '../contract/operations.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
 import type { Resource, RowId } from '../descriptor/registry.js'

@@ -1,4 +1,4 @@
-/** The handler of an operation of one's own: who sends it, its parameters and body, and the tools that its code uses. */
+/** The handler of a custom operation: who sends it, its parameters and body, and the tools that its code uses. */
 import { setTimeout } from 'node:timers/promises'
 import type { z } from 'zod'
 import { readOperations } from '../contract/batchBody.js'

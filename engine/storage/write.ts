@@ -282,7 +282,7 @@ export const writePlanner = (
           ...common,
           id,
           ifMatch,
-          // What its rules were asked for must still be so.
+          // What its rules were evaluated for must still be so.
           current: {
             statement: isDeleteLocked || ifMatch || restriction ? locked : unlocked,
             values: { ...scope, id },

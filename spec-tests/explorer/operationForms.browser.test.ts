@@ -1,4 +1,4 @@
-/** Operations of one's own in a real browser; skipped where no Chromium is installed, and on PostgreSQL. */
+/** Custom operations in a real browser; skipped where no Chromium is installed, and on PostgreSQL. */
 import * as assert from 'uvu/assert'
 import { ApiError, defineOperation, text, z } from '../../engine/descriptor/index.js'
 import { browserSuite, seriousViolations } from '../support/browser.js'

@@ -1,4 +1,4 @@
-/** The forms of operations of one's own: who sees them, their controls, and how a session sends them. */
+/** The forms of custom operations: who sees them, their controls, and how a session sends them. */
 import { SignJWT } from 'jose'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'

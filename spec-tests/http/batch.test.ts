@@ -161,7 +161,7 @@ for (const [name, operations, ...expected] of failures)
     assert.equal(await totals(), before)
   })
 
-test('rules and steps are asked for the row as it is then', async () => {
+test('rules and steps are evaluated for the row as it is then', async () => {
   const { body: invoice } = await create('invoices', { title: 'Ruled', low: 1, high: 5 })
   const path = `invoices/${invoice.id}`
   for (const [one, other, issue] of [

@@ -1,4 +1,4 @@
-/** Operations of one's own: their parameters, callers, tools, errors and documents. */
+/** Custom operations: their parameters, callers, tools, errors and documents. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -172,7 +172,7 @@ const send = (method: string, path: string, key?: string, body?: unknown, header
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
 
-const test = suite('operations of one’s own')
+const test = suite('custom operations')
 
 test('an operation reads and writes with the rights of its caller, and as the service', async () => {
   const closed = await send('POST', '/v1/visits/1/close', 'vet', { amount: 5 })

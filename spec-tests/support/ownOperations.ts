@@ -1,4 +1,4 @@
-/** Operations of one's own that tests declare, as they are loaded from files. */
+/** Custom operations that tests declare, as they are loaded from files. */
 import type { OwnOperation } from '../../engine/descriptor/operation.js'
 import type { NamedOperation } from '../../engine/descriptor/operationFiles.js'
 
