@@ -49,16 +49,16 @@ export const readChoices = async (
   const id = parseId(target, q)
   const stored = id === undefined || id === '' ? undefined : await table.get(id)
   const typed = stored && (JSON.parse(String(stored.body)) as RowValues)
-  const found: Choice[] = []
+  const candidates: Choice[] = []
   const page = { limit: maxCandidates, offset: 0n }
   const matches = await eachRow(await table.list({ ...defaultListQuery, search: q, page }, caller), (row) =>
-    found.push(toChoice(row)),
+    candidates.push(toChoice(row)),
   )
-  const others = found.filter(({ id }) => id !== String(typed?.['id'])).sort((a, b) => rank(a, q) - rank(b, q))
+  const others = candidates.filter(({ id }) => id !== String(typed?.['id'])).sort((a, b) => rank(a, q) - rank(b, q))
   return {
     choices: [...(typed ? [toChoice(typed)] : []), ...others].slice(0, limit),
     matches,
-    isTypedOnly: typed !== undefined && others.length === found.length && !hasMatch(target, typed, q),
+    isTypedOnly: typed !== undefined && others.length === candidates.length && !hasMatch(target, typed, q),
   }
 }
 
@@ -76,11 +76,11 @@ export const rowOptions =
 export const valueOptions = (storage: Storage, resource: Resource) => {
   const countValues = createValueCounter(storage, resource)
   return async ({ querystring, caller }: PageRequest): Promise<Html> => {
-    const sent = queryParameters(querystring)
+    const parameters = queryParameters(querystring)
     const total = (await storage.counts([resource])).get(resource) ?? 0
     const { counts } = await countValues(defaultListQuery, total, caller, 1_000)
-    const typed = (sent.get('q') ?? '').toLowerCase()
-    const values = (counts?.values.get(sent.get('field') ?? '') ?? []).filter(
+    const typed = (parameters.get('q') ?? '').toLowerCase()
+    const values = (counts?.values.get(parameters.get('field') ?? '') ?? []).filter(
       ([value]) => value !== '' && value.toLowerCase().includes(typed),
     )
     return html`${values.slice(0, 8).map(([value], n) => html`<li role="option" aria-selected="false" id="value-${n}" data-value="${value}"><bdi>${value}</bdi></li>`)}`

@@ -15,9 +15,9 @@ const maxMatches = 200
 export const matchesIn = (texts: readonly (string | null)[], q: string): Ranges[] => {
   if (q === '') return texts.map(() => [])
   const literal = q.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
-  const all = texts.filter((text) => text !== null).join(' ')
+  const joinedTexts = texts.filter((text) => text !== null).join(' ')
   const matches: { readonly index: number; readonly length: number }[] = []
-  for (const { index, 0: match } of all.matchAll(new RegExp(literal, 'giu'))) {
+  for (const { index, 0: match } of joinedTexts.matchAll(new RegExp(literal, 'giu'))) {
     if (matches.push({ index, length: match.length }) === maxMatches) break
   }
   let next = 0

@@ -18,11 +18,11 @@ export const withFilter = (query: TableQuery, field: string, value: ParameterVal
 
 /** What was typed, where it means nothing: at the input, with the reason below it. */
 const wrongInput = ({ wrong }: TableView, name: string) => {
-  const found = wrong?.get(name)
+  const wrongValue = wrong?.get(name)
   const id = `issue-filter-${name}`
   return {
-    state: found && html` value="${found.input}" aria-invalid="true" aria-describedby="${id}"`,
-    issue: found && html`<p class="issue" id="${id}"><bdi>${found.message}</bdi></p>`,
+    state: wrongValue && html` value="${wrongValue.input}" aria-invalid="true" aria-describedby="${id}"`,
+    issue: wrongValue && html`<p class="issue" id="${id}"><bdi>${wrongValue.message}</bdi></p>`,
   }
 }
 
@@ -42,10 +42,10 @@ const rangeInputs = (view: TableView, field: Field): Html => {
   const type = field.format === 'timestamp' ? 'text' : inputType(field)
   const input = (operator: 'gte' | 'lte', label: string): Html => {
     const value = query.where.find((condition) => condition.field === name && condition.operator === operator)?.value
-    const shown = type === 'datetime-local' ? String(value ?? '').replace(/(:00)?\.000Z$/, '') : value
+    const inputValue = type === 'datetime-local' ? String(value ?? '').replace(/(:00)?\.000Z$/, '') : value
     const parameter = `${name}${operators[operator].suffix}`
     const { state, issue } = wrongInput(view, parameter)
-    const typed = state ?? html` value="${shown === undefined ? '' : String(shown)}"`
+    const typed = state ?? html` value="${inputValue === undefined ? '' : String(inputValue)}"`
     // An input of another type would not show what was typed.
     const shownType = state ? 'text' : type
     return html`<label>${label} <input form="search" id="filter-${parameter}" type="${shownType}"${shownType === 'number' && html` step="any"`} name="${parameter}"${typed} aria-label="${fieldTitle(registry, field)} ${label.toLowerCase()}"></label>${issue}`
@@ -53,7 +53,7 @@ const rangeInputs = (view: TableView, field: Field): Html => {
   return html`<section class="filter range"><h2 title="${about}">${bothNames(registry, field)}</h2>${input('gte', 'From')}${input('lte', 'To')}</section>`
 }
 
-const control = (view: TableView, field: Field, shown?: Counts): Html => {
+const control = (view: TableView, field: Field, counts?: Counts): Html => {
   const { registry, resource, query, labels } = view
   const { name } = field
   const title = fieldTitle(registry, field)
@@ -61,12 +61,12 @@ const control = (view: TableView, field: Field, shown?: Counts): Html => {
   const chosen = query.where.find(({ field: filtered, operator }) => filtered === name && operator === 'eq')?.value
   const valueText = (value: string): string =>
     target ? (labels(target, value) ?? `#${value}`) : readable(field, value)
-  const values = (shown?.counts?.values.get(name) ?? []).filter(([value]) => value !== '')
+  const values = (counts?.counts?.values.get(name) ?? []).filter(([value]) => value !== '')
   const isShared = values.some(([, count]) => count > 1)
-  const looked = Math.max(1, shown?.counts?.rows ?? 1)
+  const looked = Math.max(1, counts?.counts?.rows ?? 1)
   const items = values.slice(0, isShared || !target ? 8 : 3).map(([value, count]) => {
     const share = (100 * count) / looked
-    return html`<li><a href="${tableUrl(resource, withFilter(query, name, value))}"><span class="value"><bdi>${valueText(value)}</bdi></span><span class="figure">${shown && describeCount(count, shown.total)}</span>
+    return html`<li><a href="${tableUrl(resource, withFilter(query, name, value))}"><span class="value"><bdi>${valueText(value)}</bdi></span><span class="figure">${counts && describeCount(count, counts.total)}</span>
       <svg class="share" aria-hidden="true"><rect width="${share.toFixed(2)}%" height="100%"/></svg></a></li>`
   })
   const current =
@@ -85,18 +85,18 @@ export const filterInputs = (resource: Resource): Map<string, Field> =>
   ])
 
 /** All filters of a table; without counts, the script asks for them, and so does a link. */
-export const filterPanel = (view: TableView, shown?: Counts): Html | undefined => {
+export const filterPanel = (view: TableView, counts?: Counts): Html | undefined => {
   const { resource, query } = view
   // References come last: they have many values.
   const fields = filterFields(resource).sort((a, b) => Number(!!a.references) - Number(!!b.references))
   const ranges = rangeFields(resource)
   if (fields.length + ranges.length === 0) return undefined
-  const later = !shown && tableUrl(resource, query, 'filters')
+  const later = !counts && tableUrl(resource, query, 'filters')
   const isSearchable = searchedFields(resource).length > 0
   return html`<aside class="filters" id="filters" aria-label="Filters" data-counts="${later}"><details open><summary>Filters</summary>
     ${later && html`<noscript><p><a href="${later}">Count the values</a></p></noscript>`}
-    ${fields.map((field) => control(view, field, shown))}${ranges.map((field) => rangeInputs(view, field))}
-    ${shown && !shown.counts && html`<p class="note">Counting the values took too long.</p>`}
-    ${shown?.counts && partNote(shown.total)}
+    ${fields.map((field) => control(view, field, counts))}${ranges.map((field) => rangeInputs(view, field))}
+    ${counts && !counts.counts && html`<p class="note">Counting the values took too long.</p>`}
+    ${counts?.counts && partNote(counts.total)}
     ${!isSearchable && html`<button form="search">Filter</button>`}</details></aside>`
 }

@@ -27,12 +27,12 @@ export const groupingPairs = ({ by, ...computed }: Grouping): [name: string, val
 export const parseGrouping = (
   resource: Resource,
   nameOf: (name: string) => string,
-  sent: { getAll(name: string): string[] },
+  parameters: { getAll(name: string): string[] },
   issues: Issue[],
 ): Grouping | undefined => {
   const valuesOf = (name: string) => [
     ...new Set(
-      sent
+      parameters
         .getAll(nameOf(name))
         .flatMap((value) => value.split(','))
         .filter((value) => value.trim() !== ''),

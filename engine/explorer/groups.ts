@@ -52,7 +52,7 @@ export const readGroups = async (
   caller: Caller,
 ): Promise<Groups> => {
   const { data, meta } = await summarize(storage, resource, query, grouping, caller)
-  const [all] =
+  const [totals] =
     computedIn(grouping).length > 0
       ? (await summarize(storage, resource, query, { ...grouping, by: [] }, caller)).data
       : []
@@ -60,7 +60,7 @@ export const readGroups = async (
   const isByTime = first !== undefined && isMoment(fieldOf(resource, first.field))
   const timeOf = ({ by }: GroupOfRows) => String(by[first?.name ?? ''] ?? '')
   const sorted = isByTime ? data.toSorted((a, b) => (timeOf(a) < timeOf(b) ? -1 : Number(timeOf(a) > timeOf(b)))) : data
-  return { data: sorted, ...meta, all: all ?? {} }
+  return { data: sorted, ...meta, all: totals ?? {} }
 }
 
 /** What is computed of all rows of a query, for the foot of its table; undefined if that took too long. */
@@ -71,8 +71,8 @@ export const readSums = async (
   caller: Caller,
 ): Promise<Computed | undefined> => {
   if (!query.grouping) return {}
-  const found = await summarize(storage, resource, query, query.grouping, caller).catch(() => undefined)
-  return found && (found.data[0] ?? {})
+  const summary = await summarize(storage, resource, query, query.grouping, caller).catch(() => undefined)
+  return summary && (summary.data[0] ?? {})
 }
 
 const computedIn = (grouping: Grouping): [Aggregate, string][] =>
@@ -207,8 +207,9 @@ export const renderGroups = (view: TableView, grouping: Grouping, groups: Groups
       const field = fieldOf(resource, group.field)
       const value = row.by[group.name] ?? null
       const text = groupText(view, group, row)
-      const shown = value === null ? html`<span class="none">${text}</span>` : plainValue(field, String(value), text)
-      const content = n === 0 && url ? html`<a href="${url}">${shown}</a>` : shown
+      const valueHtml =
+        value === null ? html`<span class="none">${text}</span>` : plainValue(field, String(value), text)
+      const content = n === 0 && url ? html`<a href="${url}">${valueHtml}</a>` : valueHtml
       return html`<th scope="row" class="text">${content}</th>`
     })
     return html`<tr>${names}<td class="number">${url ? html`<a href="${url}">${grouped(row.count)}</a>` : grouped(row.count)}</td>${figures(row)}</tr>`

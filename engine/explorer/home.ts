@@ -25,7 +25,7 @@ export const homePage = (service: ExplorerService) => {
     const counts = await storage.counts()
     const areas = [...new Set([...registry, ...sendable].map(({ area = 'Operations' }) => area))].map((area) => {
       const resources = registry.filter((resource) => resource.area === area)
-      const operations = sendable.filter((own) => (own.area ?? 'Operations') === area)
+      const operations = sendable.filter((operation) => (operation.area ?? 'Operations') === area)
       return html`<section class="area"><h2>${area}</h2>
         <ul class="cards">${resources.map((resource) => card(resource, counts.get(resource), writes))}${operations.map(operationCard)}</ul></section>`
     })

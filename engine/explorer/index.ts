@@ -54,9 +54,9 @@ export const createExplorer = (service: layout.ExplorerService) => {
     const downloads = formatNames.map((format) => {
       const respond = ({ querystring }: layout.PageRequest) => {
         const chosen = queryParameters(querystring).get(columnsParameter(resource))?.split(',')
-        const shown = chosen?.filter((one) => resource.fields.some(({ name }) => name === one))
+        const chosenFields = chosen?.filter((one) => resource.fields.some(({ name }) => name === one))
         // The table shows these too, whatever is chosen.
-        const columns = shown && [...new Set(['id', ...labelFields(resource), ...shown])]
+        const columns = chosenFields && [...new Set(['id', ...labelFields(resource), ...chosenFields])]
         return { resource, query: parseQuery(querystring), format, columns }
       }
       return route('exploreDownload', respond, `download.${formats[format].extension}`)

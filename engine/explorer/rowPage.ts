@@ -44,12 +44,12 @@ export const rowPage = (service: ExplorerService, resource: Resource) => {
   return async ({ segment, origin }: PageRequest): Promise<Page> => {
     const { id, row } = await findRow(storage, resource, segment)
     const labels = await readLabels(service, resource.fields, ({ name }) => [row[name]])
-    const shown = { registry, labels, url: rowUrl(resource, id) }
+    const context = { registry, labels, url: rowUrl(resource, id) }
     const fields = resource.fields.map(
       (
         field,
       ) => html`<div class="field"><dt><span class="field-name">${bothNames(registry, field)}</span>${field.about && html`<span class="note">${field.about}</span>`}</dt>
-        <dd>${fullValue(field, row[field.name] ?? null, shown)}</dd></div>`,
+        <dd>${fullValue(field, row[field.name] ?? null, context)}</dd></div>`,
     )
     const links = await Promise.all(referrers.map((one) => referrer(service, one, id)))
     const label = rowLabel(resource, row)

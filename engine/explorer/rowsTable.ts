@@ -124,15 +124,15 @@ export const columnChooser = ({ registry, resource, query }: TableView, hidden: 
   const fields = columnFields(resource)
   if (fields.length < 2) return undefined
   const name = columnsParameter(resource)
-  const shown = shownColumns(resource, query)
+  const shownFields = shownColumns(resource, query)
   // What is shown stands first, in its order.
-  const boxes = [...new Set([...shown, ...fields])].map(
+  const boxes = [...new Set([...shownFields, ...fields])].map(
     (field) =>
-      html`<li><label><input type="checkbox" name="${name}" value="${field.name}"${shown.includes(field) && html` checked`}> ${bothNames(registry, field)}</label></li>`,
+      html`<li><label><input type="checkbox" name="${name}" value="${field.name}"${shownFields.includes(field) && html` checked`}> ${bothNames(registry, field)}</label></li>`,
   )
-  const all = tableUrl(resource, { ...query, columns: undefined })
-  return html`<details class="chooser columns-menu"><summary>Columns <span class="note">${shown.length} of ${fields.length}</span></summary><form action="${pageUrl(resource)}" data-navigate>${hidden}<ul class="boxes" data-all="${fields.map((field) => field.name).join(' ')}">${boxes}</ul>
-    <p><button>Show these</button> <a class="all-columns" href="${all}">All</a></p></form></details>`
+  const allColumnsUrl = tableUrl(resource, { ...query, columns: undefined })
+  return html`<details class="chooser columns-menu"><summary>Columns <span class="note">${shownFields.length} of ${fields.length}</span></summary><form action="${pageUrl(resource)}" data-navigate>${hidden}<ul class="boxes" data-all="${fields.map((field) => field.name).join(' ')}">${boxes}</ul>
+    <p><button>Show these</button> <a class="all-columns" href="${allColumnsUrl}">All</a></p></form></details>`
 }
 
 /** The menu of the views that a person has named; the script keeps them in the browser. */

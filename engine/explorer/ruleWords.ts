@@ -36,8 +36,8 @@ const boundWords = (field: Field): string | undefined => {
 export const likeValue = ({ demo }: Resource, field: Field): string | undefined => {
   if (field.pattern === undefined) return undefined
   const known: Value[] = [field.example ?? null, ...demo.slice(0, 10).map((row) => row[field.name] ?? null)]
-  const found = known.find((value) => typeof value === 'string' && !findViolation(field, value))
-  const like = found ?? sampleValue(field, 1)
+  const example = known.find((value) => typeof value === 'string' && !findViolation(field, value))
+  const like = example ?? sampleValue(field, 1)
   return like === undefined ? undefined : String(like)
 }
 

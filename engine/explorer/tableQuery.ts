@@ -97,10 +97,13 @@ const parseRight = (parse: ReturnType<typeof listQueryParser>, pairs: readonly [
   }
 }
 
-const ignoredIn = (resource: Resource, sent: Iterable<string>): string[] => {
-  const own = [columnsParameter(resource), ...groupingNames.map((name) => groupingParameter(resource, name))]
-  const known = [...listParameters(resource).keys(), ...own]
-  const unknown = [...new Set(sent)].filter((name) => !known.includes(name) && name !== pageParameter(resource))
+const ignoredIn = (resource: Resource, names: Iterable<string>): string[] => {
+  const tableParameters = [
+    columnsParameter(resource),
+    ...groupingNames.map((name) => groupingParameter(resource, name)),
+  ]
+  const known = [...listParameters(resource).keys(), ...tableParameters]
+  const unknown = [...new Set(names)].filter((name) => !known.includes(name) && name !== pageParameter(resource))
   return unknown.map((name) => `Unknown parameter "${name}" was ignored${didYouMean(name, known) || '.'}`)
 }
 
@@ -111,25 +114,25 @@ export const parseQuery = async (
   querystring: string,
 ): Promise<ParsedQuery> => {
   // The last value of a repeated parameter counts, as in the API; an empty input is no filter.
-  const all = queryParameters(querystring)
-  const filled = [...all].filter(([, value]) => value.trim() !== '')
-  const sent = new Map(filled)
-  const page = sent.get(pageParameter(resource))
-  sent.delete(pageParameter(resource))
+  const pairs = queryParameters(querystring)
+  const filled = [...pairs].filter(([, value]) => value.trim() !== '')
+  const parameters = new Map(filled)
+  const page = parameters.get(pageParameter(resource))
+  parameters.delete(pageParameter(resource))
   const named: { readonly field: Field; readonly target: Resource; readonly text: string }[] = []
   for (const field of filterFields(resource)) {
-    const [target, text] = [referencedResource(registry, field), sent.get(field.name)?.trim()]
+    const [target, text] = [referencedResource(registry, field), parameters.get(field.name)?.trim()]
     if (target && text !== undefined && !(await isIdOf(storage, target, text))) named.push({ field, target, text })
   }
-  for (const { field } of named) sent.delete(field.name)
+  for (const { field } of named) parameters.delete(field.name)
   const issues: Issue[] = []
-  const parsed = parseRight(parse, filled.filter(([name]) => sent.has(name)).map(withOffset), issues)
+  const parsed = parseRight(parse, filled.filter(([name]) => parameters.has(name)).map(withOffset), issues)
   const [first, ...others] = named
   // One name after another: the address of the next page has the names that are still to be found.
   const unresolved = others.map(({ field, text }) => ({ field: field.name, operator: 'eq', value: text }) as const)
-  const sentColumns = all.getAll(columnsParameter(resource))
+  const sentColumns = pairs.getAll(columnsParameter(resource))
   const columns = columnsIn(resource, sentColumns, issues)
-  const grouping = parseGrouping(resource, (name) => groupingParameter(resource, name), all, issues)
+  const grouping = parseGrouping(resource, (name) => groupingParameter(resource, name), pairs, issues)
   const query = { ...parsed, where: [...parsed.where, ...unresolved], columns, grouping }
   if (first) {
     const { total, first: id } = await countRows(storage, first.target, { ...defaultListQuery, search: first.text })
@@ -145,7 +148,7 @@ export const parseQuery = async (
       { input: String(issue.input ?? ''), message: describe(issue) },
     ])
     const status = issues.every(({ type }) => type === 'reference') ? 200 : 422
-    return { query: known, ignored: ignoredIn(resource, all.keys()), wrong: new Map(wrong), status }
+    return { query: known, ignored: ignoredIn(resource, pairs.keys()), wrong: new Map(wrong), status }
   }
   if (page !== undefined && isInteger(page)) {
     const { limit } = query.page
@@ -154,6 +157,6 @@ export const parseQuery = async (
   }
   // A form without JavaScript sends its empty inputs too; the address is the query alone.
   const isRepeated = sentColumns.length > 1 || (sentColumns.length === 1 && !columns)
-  if (filled.length < all.size || isRepeated) return { redirect: tableUrl(resource, query) }
-  return { query, ignored: ignoredIn(resource, all.keys()), wrong: new Map() }
+  if (filled.length < pairs.size || isRepeated) return { redirect: tableUrl(resource, query) }
+  return { query, ignored: ignoredIn(resource, pairs.keys()), wrong: new Map() }
 }

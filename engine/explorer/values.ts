@@ -79,29 +79,29 @@ const longText = ({ text, ranges, from: skipped, length }: Excerpt, url: string)
 const textContent = (field: Field, excerpt: Excerpt, url: string): Html => {
   const { text, ranges, length } = excerpt
   if (length > cellLength || text.includes('\n')) return longText(excerpt, url)
-  const shown = ranges.length > 0 ? html`<bdi>${marked(text, ranges, 0, text.length)}</bdi>` : formatted(field, text)
-  return toned(field, text, shown)
+  const content = ranges.length > 0 ? html`<bdi>${marked(text, ranges, 0, text.length)}</bdi>` : formatted(field, text)
+  return toned(field, text, content)
 }
 
-export const renderCell = (field: Field, value: Value | Excerpt, shown: Shown, attributes?: Part): Html => {
+export const renderCell = (field: Field, value: Value | Excerpt, context: Shown, attributes?: Part): Html => {
   const cell = (content: Html, kind = '') => html`<td${kind && html` class="${kind}"`}${attributes}>${content}</td>`
   if (field.redacted) return cell(redacted)
   const number = isNumeric(field) ? 'number' : ''
   if (value === null) return cell(none, number)
   const excerpt = isExcerpt(value) ? value : undefined
-  const link = reference(field, excerpt?.text ?? (value as Value), shown)
+  const link = reference(field, excerpt?.text ?? (value as Value), context)
   if (link) return cell(link, 'text')
-  if (excerpt) return cell(textContent(field, excerpt, shown.url), 'text')
+  if (excerpt) return cell(textContent(field, excerpt, context.url), 'text')
   return cell(toned(field, String(value), formatted(field, value as GivenValue)), number)
 }
 
 /** A page shows at most this many characters of a text; the API has all of them. */
 const pageLength = 1_200_000
 
-export const fullValue = (field: Field, value: Value, shown: Shown): Html => {
+export const fullValue = (field: Field, value: Value, context: Shown): Html => {
   if (field.redacted) return html`${redacted} <span class="note">never leaves the database</span>`
   if (value === null) return html`${none}`
-  const link = reference(field, value, shown, true)
+  const link = reference(field, value, context, true)
   if (link) return link
   const text = value instanceof JsonText ? indentedJson(value.text) : String(value)
   if (isJson(field) && text.includes('\n'))

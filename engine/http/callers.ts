@@ -47,8 +47,8 @@ export interface Permit {
   readonly rights: Rights
 }
 
-const all: Permit = { caller: serviceCaller, rights: allRights }
-const known = new WeakMap<Identity, Permit>([[serviceCaller, all]])
+const servicePermit: Permit = { caller: serviceCaller, rights: allRights }
+const known = new WeakMap<Identity, Permit>([[serviceCaller, servicePermit]])
 
 export const permitFor = (caller: Identity): Permit => {
   const permit = known.get(caller) ?? { caller, rights: rightsOf(caller) }
@@ -58,8 +58,8 @@ export const permitFor = (caller: Identity): Permit => {
 
 const isExpired = ({ expires }: Identity): boolean => expires !== undefined && Date.now() >= expires
 
-const then = <T, R>(found: Found<T>, next: (value: T) => R): Found<R> =>
-  found instanceof Promise ? found.then(next) : next(found)
+const then = <T, R>(pending: Found<T>, next: (value: T) => R): Found<R> =>
+  pending instanceof Promise ? pending.then(next) : next(pending)
 
 /** Makes the functions that find out who sends a request. */
 export const callerReader = ({ token, credentials }: CallerSources) => {
@@ -70,13 +70,13 @@ export const callerReader = ({ token, credentials }: CallerSources) => {
   const hasOthers = keys !== undefined || verifyToken !== undefined
 
   /** The caller with a key or token; undefined if there is none. */
-  const find = (sent: string): Found<Identity | undefined> => {
+  const find = (secret: string): Found<Identity | undefined> => {
     // Node decodes headers as Latin-1; as bytes, a token in UTF-8 compares as it was sent.
-    const bytes = Buffer.from(sent, 'latin1')
+    const bytes = Buffer.from(secret, 'latin1')
     if (expected && timingSafeEqual(sha256(bytes), expected)) return serviceCaller
-    const found = keys?.find(digestOf(bytes))
-    if (found) return isExpired(found) ? undefined : found
-    return verifyToken && sent.split('.').length === 3 ? verifyToken(sent) : undefined
+    const keyHolder = keys?.find(digestOf(bytes))
+    if (keyHolder) return isExpired(keyHolder) ? undefined : keyHolder
+    return verifyToken && secret.split('.').length === 3 ? verifyToken(secret) : undefined
   }
   const sentIn = (ctx: AppContext): string | undefined =>
     /^bearer +(\S.*)$/i.exec(ctx.req.headers.authorization ?? '')?.[1]
@@ -91,16 +91,16 @@ export const callerReader = ({ token, credentials }: CallerSources) => {
     /** The caller, or nobody. */
     optional(ctx: AppContext): Found<Permit> {
       if (ctx.state.session) return remember(ctx, ctx.state.session)
-      const sent = sentIn(ctx)
-      return then(sent === undefined ? nobody : find(sent), (caller = nobody) => remember(ctx, caller))
+      const secret = sentIn(ctx)
+      return then(secret === undefined ? nobody : find(secret), (caller = nobody) => remember(ctx, caller))
     },
     /** The caller; throws 401 if there is none. */
     required(ctx: AppContext, what: 'write' | 'read'): Found<Permit> {
       if (ctx.state.session) return remember(ctx, ctx.state.session)
-      const sent = sentIn(ctx)
+      const secret = sentIn(ctx)
       const isToken = what === 'write' && !hasOthers
-      if (sent === undefined) throw isToken ? errors.tokenMissing() : errors.callerMissing()
-      return then(find(sent), (caller) => {
+      if (secret === undefined) throw isToken ? errors.tokenMissing() : errors.callerMissing()
+      return then(find(secret), (caller) => {
         if (!caller) throw isToken ? errors.tokenWrong() : errors.callerUnknown()
         return remember(ctx, caller)
       })
@@ -139,8 +139,8 @@ export const resourceGuard = ({ registry, callers }: { registry: Registry; calle
       ctx.state.isPrivate = !isOpen
       if (!callers.isConfigured) throw errors.writesDisabled()
       return then(callers.required(ctx, 'write'), (permit) => {
-        const own = permit.rights.of(resource)
-        if (!names.every((name) => isAllowed(own[name]))) throw errors.forbidden()
+        const resourceRights = permit.rights.of(resource)
+        if (!names.every((name) => isAllowed(resourceRights[name]))) throw errors.forbidden()
         return permit
       })
     },

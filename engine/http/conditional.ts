@@ -108,7 +108,7 @@ const send = async (
   ctx: AppContext,
   { body, etag, encoding, isNotModified, type = jsonType, vary = 'Accept-Encoding' }: Sent,
 ): Promise<void> => {
-  const sent = encoding === undefined || isNotModified ? body : await compressed(body, encoding)
+  const bytes = encoding === undefined || isNotModified ? body : await compressed(body, encoding)
   const { res } = ctx
   // The parser has found an error in the request since, and the connection has its response.
   if (res.headersSent) return
@@ -122,7 +122,7 @@ const send = async (
   }
   if (encoding !== undefined) res.setHeader('Content-Encoding', encoding)
   res.setHeader('Content-Type', type)
-  ctx.body = sent
+  ctx.body = bytes
 }
 
 /** Sends a row. Its tag names the row, whatever its encoding: a client may send back any of them. */

@@ -30,10 +30,10 @@ const page = (product: string, hasExplorer: boolean): string => {
 /** The page and its files: a fixed list, so that no other file can be reached. */
 export const docsAssets = (product: string, hasExplorer: boolean): Asset[] => {
   const document = { type: 'text/html; charset=utf-8', body: Buffer.from(page(product, hasExplorer)) }
-  const own = ['docs.js', 'docs.css'].map((name) => join(import.meta.dirname, 'assets', name))
+  const assets = ['docs.js', 'docs.css'].map((name) => join(import.meta.dirname, 'assets', name))
   const shared = ['theme.css', 'icon.svg'].map(explorerFile)
   const { resolve } = createRequire(import.meta.url)
   const installed = ['swagger-ui-bundle.js', 'swagger-ui.css'].map((name) => resolve(`swagger-ui-dist/${name}`))
-  const files = [...own, ...shared, ...installed].map((file) => assetIn(docsPath, file))
+  const files = [...assets, ...shared, ...installed].map((file) => assetIn(docsPath, file))
   return [{ path: docsPath, ...document }, { path: `${docsPath}/`, ...document }, ...files]
 }

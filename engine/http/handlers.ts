@@ -132,13 +132,13 @@ const summary = (service: Service, { resource }: ResourceOperation): Handler => 
     const query = parseQuery(ctx.querystring)
     ctx.state.parsed = performance.now()
     const table = service.storage.table(resource, [], rights)
-    const found = await table.summary(query, ctx.res).catch((error: unknown) => {
+    const groups = await table.summary(query, ctx.res).catch((error: unknown) => {
       if (!(error instanceof GroupsTooLarge)) throw error
       throw errors.parametersInvalid([largeGroupsIssue(query.by.map(({ name }) => name))])
     })
     ctx.state.queried = performance.now()
     ctx.state.usedDatabase = true
-    await sendTagged(ctx, found)
+    await sendTagged(ctx, groups)
   }
 }
 
@@ -208,8 +208,8 @@ const rowWriter = (service: Service, { kind: access, resource, readBody, route }
             row,
           )
     const isOther = stored.replayed && stored.body.length > 0 && !seesAll(rights.of(resource))
-    const shown = isOther ? await rowNow(storage, rights, resource, stored.body) : stored.body
-    return { id: String(id ?? stored.id), body: shown, replayed: stored.replayed }
+    const shownBody = isOther ? await rowNow(storage, rights, resource, stored.body) : stored.body
+    return { id: String(id ?? stored.id), body: shownBody, replayed: stored.replayed }
   }
 }
 

@@ -134,17 +134,17 @@ export const importedFields = (
 ): Map<string, Field> => {
   const fields = [...writableFields(resource), ...updatableFields(resource)]
   const matched = resource.fields.filter(({ name }) => name === match)
-  const shown = [...fields, ...matched].filter(({ name }) => !hidden.includes(name))
-  return new Map(shown.map((field) => [field.name, field]))
+  const visibleFields = [...fields, ...matched].filter(({ name }) => !hidden.includes(name))
+  return new Map(visibleFields.map((field) => [field.name, field]))
 }
 
 /** The ids of new rows to which rows of the same import may refer; those that the service assigns are not known to clients. */
-export const createdIds = (resource: Resource, sent: Iterable<SentRow>, ids = digestSet()): Import['created'] => {
+export const createdIds = (resource: Resource, rows: Iterable<SentRow>, ids = digestSet()): Import['created'] => {
   const isReferenced = resource.fields.some(({ references }) => references === resource.path)
   if (!isReferenced || idField(resource).managed) return ids
   for (const {
     body: { id },
-  } of sent)
+  } of rows)
     if (typeof id === 'string') ids.add(id)
   return ids
 }
@@ -192,8 +192,8 @@ export const importChecker = (
     match: string,
     { body: stored, row: before }: Existing,
   ): Checked => {
-    const sent = Object.entries(body).filter(([name]) => name !== match && !empty.includes(name))
-    const { values, issues } = readUpdate?.(Object.fromEntries(sent), source) ?? { values: {}, issues: [] }
+    const members = Object.entries(body).filter(([name]) => name !== match && !empty.includes(name))
+    const { values, issues } = readUpdate?.(Object.fromEntries(members), source) ?? { values: {}, issues: [] }
     const isSecret = (name: string) => resource.fields.some((field) => field.name === name && field.redacted)
     const texts = jsonNames.length > 0 ? memberTexts(String(stored)) : undefined
     // The digits of numbers count, which a parsed value has lost.
@@ -226,10 +226,10 @@ export const importChecker = (
   const matched = digestSet()
 
   /** Checks some rows, the first of which has this place. */
-  const checkRows = async (sent: readonly SentRow[], issues: Issues, from: number): Promise<ImportedRow[]> => {
+  const checkRows = async (sentRows: readonly SentRow[], issues: Issues, from: number): Promise<ImportedRow[]> => {
     const pause = inTurns()
     const keys: Matched[] = []
-    for (const row of sent) {
+    for (const row of sentRows) {
       await pause()
       keys.push(match && row.issues.length === 0 ? matchValue(match, row) : { key: null, issues: [] })
     }
@@ -240,7 +240,7 @@ export const importChecker = (
         keys.map(({ key }) => key).filter((key) => key !== null),
       ))
     const rows: ImportedRow[] = []
-    for (const [n, row] of sent.entries()) {
+    for (const [n, row] of sentRows.entries()) {
       await pause()
       const { key, issues: keyIssues } = keys[n] as Matched
       const wrong = [...row.issues, ...keyIssues]
@@ -259,10 +259,10 @@ export const importChecker = (
   }
 
   /** Checks the next rows, the first of which has this place. */
-  return async (sent: readonly SentRow[], issues: Issues, from = 0): Promise<ImportedRow[]> => {
+  return async (sentRows: readonly SentRow[], issues: Issues, from = 0): Promise<ImportedRow[]> => {
     const rows: ImportedRow[] = []
-    for (let n = 0; n < sent.length; n += maxMatched)
-      rows.push(...(await checkRows(sent.slice(n, n + maxMatched), issues, from + n)))
+    for (let n = 0; n < sentRows.length; n += maxMatched)
+      rows.push(...(await checkRows(sentRows.slice(n, n + maxMatched), issues, from + n)))
     return rows
   }
 }

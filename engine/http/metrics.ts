@@ -209,7 +209,7 @@ export const replyToSupervisor = (): void => {
   })
 }
 
-const sumMetrics = (all: readonly Metrics[]) => AggregatorRegistry.aggregate(all as never)
+const sumMetrics = (metrics: readonly Metrics[]) => AggregatorRegistry.aggregate(metrics as never)
 
 /** Counters and histograms, which never decrease. */
 const isCumulative = ({ type }: { type: unknown }): boolean => type === 'counter' || type === 'histogram'
@@ -241,9 +241,9 @@ export const workerMetrics = (restarts: () => number): (() => Promise<string>) =
   return async () => {
     const workers = (Object.values(cluster.workers ?? {}) as Worker[]).filter((worker) => worker.isConnected())
     await Promise.all(workers.map(ask))
-    const own = await register.getMetricsAsJSON()
+    const primaryMetrics = await register.getMetricsAsJSON()
     // Taken together, so that a worker that dies now is counted once.
     const [before, alive] = [ended, [...newest.values()]]
-    return sumMetrics([await before, ...alive, own]).metrics()
+    return sumMetrics([await before, ...alive, primaryMetrics]).metrics()
   }
 }

@@ -97,8 +97,8 @@ export const requestLogger = (logger: Logger, onRequest?: OnRequest): OnRequest 
   })
 
 export const readRequestId = ({ headers }: IncomingMessage): string => {
-  const sent = headers['x-request-id']
-  return (sent !== undefined && requestId.safeParse(sent).data) || randomUUID()
+  const givenId = headers['x-request-id']
+  return (givenId !== undefined && requestId.safeParse(givenId).data) || randomUUID()
 }
 
 const roundToMicroseconds = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000

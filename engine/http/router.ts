@@ -61,9 +61,9 @@ export const createRoutes = (service: Service, operations: readonly Operation[])
   }
 
   // A word before a parameter: `/v1/visits/today` is no id of a row.
-  const own = operations.filter(({ kind }) => kind === 'own')
-  own.sort((a, b) => (a.route.path < b.route.path ? -1 : 1))
-  const ordered = [...new Set([...own, ...operations])]
+  const customOperations = operations.filter(({ kind }) => kind === 'own')
+  customOperations.sort((a, b) => (a.route.path < b.route.path ? -1 : 1))
+  const ordered = [...new Set([...customOperations, ...operations])]
   for (const operation of ordered) {
     const handler = createHandler(service, operation)
     const { operationId, path, method } = operation.route

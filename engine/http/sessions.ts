@@ -103,10 +103,10 @@ export const createSessions = (service: Service) => {
       return caller && Date.now() < (caller.expires ?? Number.POSITIVE_INFINITY) ? caller : undefined
     },
     /** Begins a session with a key, a token or the write token; undefined if it is wrong. */
-    async start(ctx: AppContext, sent: string): Promise<Identity | undefined> {
+    async start(ctx: AppContext, secret: string): Promise<Identity | undefined> {
       const address = ctx.req.socket.remoteAddress ?? ''
       await waitForTurn(address)
-      const caller = await callers.find(Buffer.from(sent, 'utf8').toString('latin1'))
+      const caller = await callers.find(Buffer.from(secret, 'utf8').toString('latin1'))
       if (!caller) {
         const { failed = 0, readyAt = 0 } = attempts.get(address) ?? {}
         attempts.set(address, { failed: failed + 1, readyAt })
@@ -114,7 +114,7 @@ export const createSessions = (service: Service) => {
       }
       attempts.delete(address)
       const until = Math.min(Date.now() + sessionMs, caller.expires ?? Number.POSITIVE_INFINITY)
-      const digest = digestOf(Buffer.from(sent, 'utf8'))
+      const digest = digestOf(Buffer.from(secret, 'utf8'))
       const isKey = caller.isService || credentials?.keys?.find(digest) !== undefined
       const { name, owner } = caller
       const roles = caller.roles.filter((role) => usedRoles.has(role))

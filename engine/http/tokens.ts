@@ -45,8 +45,8 @@ const issuerKeys = (issuer: string, warn: (message: string) => void): JWTVerifyG
     if (performance.now() - askedAt < pauseMs) return Promise.resolve()
     askedAt = performance.now()
     asking = fetchKeys(issuer)
-      .then((found) => {
-        keys = found
+      .then((fetched) => {
+        keys = fetched
         fetchedAt = performance.now()
       })
       .catch((error: Error) => warn(`The keys of JWT_ISSUER cannot be fetched: ${error.message}`))

@@ -88,13 +88,13 @@ const rejected = (
 /** An error with the place of its operation in a batch. */
 export const inBatch = (error: Error, operation: number): Error => {
   if (!(error instanceof errors.HttpError)) return error
-  const { error: sent } = error.body as { error: { details?: { issues?: readonly errors.Issue[] } } }
-  const issues = sent.details?.issues?.map((issue) => ({
+  const { error: envelope } = error.body as { error: { details?: { issues?: readonly errors.Issue[] } } }
+  const issues = envelope.details?.issues?.map((issue) => ({
     ...issue,
     loc: ['body', 'operations', operation, ...issue.loc],
   }))
-  const details = { ...sent.details, ...(issues && { issues }), operation }
-  return new errors.HttpError(error.status, error.message, { error: { ...sent, details } }, error.headers)
+  const details = { ...envelope.details, ...(issues && { issues }), operation }
+  return new errors.HttpError(error.status, error.message, { error: { ...envelope, details } }, error.headers)
 }
 
 /** What a write has stored: a row, or the results of a batch. */
@@ -113,26 +113,26 @@ interface WriteOptions {
 /** Makes the writes of a batch, all or none; throws the response of the first that fails. */
 export const makeWrites = (
   service: Pick<Service, 'storage' | 'registry'>,
-  sent: readonly (() => SentWrite)[],
+  writes: readonly (() => SentWrite)[],
   options: WriteOptions,
-): Promise<Stored> => make(service, sent, options, false, new Map())
+): Promise<Stored> => make(service, writes, options, false, new Map())
 
 /** Makes one write; `row` is the row that it changes, as its caller sees it. */
 export const makeWrite = (
   service: Pick<Service, 'storage' | 'registry'>,
-  sent: SentWrite,
+  write: SentWrite,
   options: WriteOptions,
   row?: Buffer,
-): Promise<Stored> => make(service, [() => sent], options, true, new Map(row ? [[0, row]] : []))
+): Promise<Stored> => make(service, [() => write], options, true, new Map(row ? [[0, row]] : []))
 
 const make = async (
   { storage, registry }: Pick<Service, 'storage' | 'registry'>,
-  sent: readonly (() => SentWrite)[],
+  sentWrites: readonly (() => SentWrite)[],
   { rights, idempotencyKey }: WriteOptions,
   isSingle: boolean,
-  found: Map<number, Buffer>,
+  foundRows: Map<number, Buffer>,
 ): Promise<Stored> => {
-  const plan = writePlanner(storage, rights, sent, isSingle)
+  const plan = writePlanner(storage, rights, sentWrites, isSingle)
 
   /** A single write needs no transaction around it: a create may be one statement, and an invalid one only reads. */
   const storeOne = async ({ writes: [only], check }: WriteBatch): Promise<BatchOutcome> => {
@@ -145,7 +145,7 @@ const make = async (
     return 'id' in outcome || 'mismatch' in outcome ? outcome : failed(outcome)
   }
   return untilStored('rows', async () => {
-    const { planned, failure } = await plan(found)
+    const { planned, failure } = await plan(foundRows)
     const { check, probe } = failure instanceof Invalid ? failure : {}
     const writes = planned.map(({ resource, write }) => ({ resource, write }))
     if (probe && check) writes.push({ resource: check.resource, write: probe })
@@ -157,7 +157,7 @@ const make = async (
     const operation = Math.min(outcome.operation, planned.length)
     const stored = outcome.outcome as Exclude<Outcome, { id: RowId }>
     if ('changed' in stored) {
-      found.set(operation, stored.changed)
+      foundRows.set(operation, stored.changed)
       return undefined
     }
     const error = (({ resource, id, values }: Partial<Planned>): Error => {

@@ -130,7 +130,7 @@ const withMarkers = (values: RowValues, later: ReadonlyMap<string, Named>): RowV
 export const writePlanner = (
   storage: Storage,
   rights: Rights,
-  sent: readonly (() => SentWrite)[],
+  sentWrites: readonly (() => SentWrite)[],
   /** Whether it is the only one: its row was checked before its body was read, and there are no others to refer to. */
   isSingle: boolean,
 ) => {
@@ -143,16 +143,16 @@ export const writePlanner = (
   }
 
   /** What an update is compared with: the row as it is, or as it was made, and the tag that the row must still have then. */
-  const compared = async (resource: Resource, id: RowId, found: Buffer | undefined, made: Made) => {
-    const simulated = found ? undefined : made.rows.get(`${resource.path}/${id}`)
+  const compared = async (resource: Resource, id: RowId, foundRow: Buffer | undefined, made: Made) => {
+    const simulated = foundRow ? undefined : made.rows.get(`${resource.path}/${id}`)
     // Nobody else can change it before the transaction ends.
     if (simulated) return { before: simulated, tag: undefined }
-    const body = found ?? (await storage.table(resource, [], rights).get(id))?.body
+    const body = foundRow ?? (await storage.table(resource, [], rights).get(id))?.body
     return body ? { before: JSON.parse(String(body)) as RowValues, tag: rowTag(body) } : { before: undefined, tag: '' }
   }
 
-  const plan = async (operation: number, made: Made, found: Buffer | undefined): Promise<Planned> => {
-    const one = (sent[operation] as () => SentWrite)()
+  const plan = async (operation: number, made: Made, foundRow: Buffer | undefined): Promise<Planned> => {
+    const one = (sentWrites[operation] as () => SentWrite)()
     const { method, resource, readBody, id, ifMatch, as, issues: others = [] } = one
     if (as !== undefined && made.names.has(as))
       throw new Invalid([
@@ -176,10 +176,10 @@ export const writePlanner = (
     ]
     const marked = withMarkers(values, later)
     const names = Object.keys(Object(body))
-    const refuse = (all: readonly errors.Issue[]): never => {
+    const refuse = (wrongIssues: readonly errors.Issue[]): never => {
       const isProbed = id !== undefined && !isSingle
       const probe: Write | undefined = isProbed ? { kind: 'update', id, values: {}, stamps: {}, ifMatch } : undefined
-      throw new Invalid(all, { resource, values: marked, sent: names, ...(id !== undefined && { id }) }, probe)
+      throw new Invalid(wrongIssues, { resource, values: marked, sent: names, ...(id !== undefined && { id }) }, probe)
     }
     if (id === undefined) {
       if (wrong.length > 0) refuse(wrong)
@@ -193,10 +193,10 @@ export const writePlanner = (
       if (wrong.length > 0) refuse(wrong)
       return { resource, id, values, write }
     }
-    const { before, tag } = await compared(resource, id, found, made)
+    const { before, tag } = await compared(resource, id, foundRow, made)
     const broken = before ? changeIssues(resource, before, values, write.stamps) : []
     // What was read before the transaction may have changed, so that only the row as it is then decides.
-    const decided = tag === undefined || found ? broken : []
+    const decided = tag === undefined || foundRow ? broken : []
     if (wrong.length + decided.length > 0) refuse([...wrong, ...decided])
     if (before) made.rows.set(`${resource.path}/${id}`, { ...before, ...values, ...write.stamps })
     // No row has an empty tag.
@@ -204,14 +204,14 @@ export const writePlanner = (
   }
 
   /** Plans them up to the first that cannot be made; `found` has rows as they were found by writes that could not be made. */
-  return async (found: ReadonlyMap<number, Buffer>) => {
+  return async (foundRows: ReadonlyMap<number, Buffer>) => {
     const pause = inTurns()
     const made: Made = { names: new Map(), rows: new Map() }
     const planned: Planned[] = []
-    for (const n of sent.keys()) {
+    for (const n of sentWrites.keys()) {
       await pause()
       try {
-        planned.push(await plan(n, made, found.get(n)))
+        planned.push(await plan(n, made, foundRows.get(n)))
       } catch (error) {
         if (error instanceof Invalid || error instanceof errors.HttpError) return { planned, failure: error }
         throw error
