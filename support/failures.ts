@@ -1,5 +1,5 @@
 /** Failures of the database and of files, in sentences: what a command prints instead of an error of a driver. */
-import { Locked, OutcomeUnknown, Unavailable, WritesForbidden } from '../engine/storage/storage.js'
+import { Locked, OutcomeUnknown, Unavailable, WritesForbidden } from '../engine/storage/failures.js'
 
 const withFullStop = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
 

@@ -1,6 +1,6 @@
 /** The error responses of the interface: the envelope with its codes, and the 422 of reads. */
 import { STATUS_CODES } from 'node:http'
-import { maxOtherRows } from '../descriptor/registry.js'
+import { maxOtherRows } from '../descriptor/define.js'
 import { shorten } from '../descriptor/violations.js'
 import { basePath } from './service.js'
 

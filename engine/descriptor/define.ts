@@ -26,6 +26,9 @@ export interface Access<F extends string = string> {
   readonly delete?: AccessRule<F> | readonly AccessRule<F>[]
 }
 
+/** The most other rows that a delete may remove or change: one request must not hold up all others. */
+export const maxOtherRows = 10_000
+
 export const accessNames = ['read', 'create', 'update', 'delete'] as const
 export type AccessName = (typeof accessNames)[number]
 

@@ -132,9 +132,6 @@ export const referencesTo = (registry: Registry, path: string): Reference[] =>
     resource.fields.filter(({ references }) => references === path).map((field) => ({ resource, field })),
   )
 
-/** The most other rows that a delete may remove or change: one request must not hold up all others. */
-export const maxOtherRows = 10_000
-
 const resolve = (source: Value | (() => Value)): Value => (typeof source === 'function' ? source() : source)
 
 export const canonicalValue = (field: Pick<Field, 'kind' | 'digits' | 'places'>, value: Value): Value =>

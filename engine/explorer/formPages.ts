@@ -2,15 +2,9 @@
 import { rowForbidden } from '../contract/errors.js'
 import { createExample } from '../contract/examples.js'
 import { queryParameters } from '../contract/parameters.js'
+import { maxOtherRows } from '../descriptor/define.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
-import {
-  maxOtherRows,
-  type Registry,
-  type Resource,
-  type RowId,
-  updatableFields,
-  writableFields,
-} from '../descriptor/registry.js'
+import { type Registry, type Resource, type RowId, updatableFields, writableFields } from '../descriptor/registry.js'
 import type { Referencing } from '../storage/writeData.js'
 import type { Typed } from './controls.js'
 import { withFilter } from './filters.js'

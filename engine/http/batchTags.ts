@@ -2,7 +2,7 @@
 import * as errors from '../contract/errors.js'
 import { arrayElements } from '../contract/importRows.js'
 import { memberTexts } from '../descriptor/jsonText.js'
-import { rowTag } from '../storage/write.js'
+import { rowTag } from '../storage/makeWrite.js'
 
 export const withTags = (body: Buffer): Buffer => {
   const source = String(body)

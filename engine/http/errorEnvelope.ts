@@ -11,7 +11,7 @@ import {
   TimedOut,
   Unavailable,
   WritesForbidden,
-} from '../storage/storage.js'
+} from '../storage/failures.js'
 import { type Reason, reasons, type State } from './requestLog.js'
 
 /** An outage has ended if a request succeeds and none has failed for this long, in milliseconds. */

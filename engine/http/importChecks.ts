@@ -20,8 +20,8 @@ import {
 import { valueSchema } from '../descriptor/valueRules.js'
 import { inTurns } from '../process/batchPerTick.js'
 import { digestSet } from '../process/digestSet.js'
+import { rowTag } from '../storage/makeWrite.js'
 import type { Table } from '../storage/storage.js'
-import { rowTag } from '../storage/write.js'
 import type { Import, ImportedRow, RowConflict } from '../storage/writeData.js'
 
 /** How many issues are kept: those of the checks come in order of the rows, and conflicts after them. */

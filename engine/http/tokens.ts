@@ -2,7 +2,7 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import type { Identity } from '../descriptor/access.js'
 import { isSafeUrl } from '../process/safeUrl.js'
-import { Unavailable } from '../storage/storage.js'
+import { Unavailable } from '../storage/failures.js'
 import { digestOf } from './keys.js'
 
 /** How much the clocks may differ, in seconds. */

@@ -17,8 +17,8 @@ import {
 } from '../descriptor/registry.js'
 import { isRuled } from '../descriptor/rowRules.js'
 import { inTurns } from '../process/batchPerTick.js'
+import { rowTag } from '../storage/makeWrite.js'
 import type { Storage } from '../storage/storage.js'
-import { rowTag } from '../storage/write.js'
 import type { Write, WriteBatch } from '../storage/writeData.js'
 
 /** A write as its client has sent it. */

@@ -1,10 +1,10 @@
 /** Several writes of any tables in one transaction: each sees those before it, and the first that fails undoes all. */
 import { toBuffer } from './bindings.js'
-import { parseConflicts } from './conflicts.js'
 import type { Cell } from './dialect.js'
-import type { Walk } from './referencing.js'
-import { findReplay, isAssignedId, makeWrite, storeKey } from './write.js'
+import { findReplay, isAssignedId, makeWrite, storeKey } from './makeWrite.js'
+import type { Walk } from './walk.js'
 import type { BatchOutcome, BatchPlan, BoundStatement, ImportOutcome, Outcome, WritePlan } from './writeData.js'
+import { parseConflicts } from './writeData.js'
 
 type AnyOutcome<B> = Outcome<B> | ImportOutcome<B> | BatchOutcome<B>
 

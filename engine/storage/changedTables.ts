@@ -2,7 +2,7 @@
 import type { KindSpec } from '../descriptor/kinds/index.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { Runner } from './dialect.js'
-import { TableChanged } from './storage.js'
+import { TableChanged } from './failures.js'
 
 /** What a database provides to notice it. */
 export interface TableChecks {

@@ -61,5 +61,3 @@ export const conflictsQuery = (
   })
   return knex.select(knex.raw(`concat_ws(',', null${', ?'.repeat(conflicts.length)}) as conflicts`, conflicts))
 }
-
-export const parseConflicts = (joined: unknown): Conflict[] => JSON.parse(`[${String(joined ?? '')}]`) as Conflict[]

@@ -1,99 +1,17 @@
-/** Many rows of one table in one transaction: the statements, and the steps that store them. */
+/** Plans the imports of one table: the statements that store many rows. */
 import type { Knex } from 'knex'
 import { isWhole } from '../descriptor/kinds/index.js'
 import { idField, type Registry, type RowId, type RowValues } from '../descriptor/registry.js'
 import { inTurns } from '../process/batchPerTick.js'
 import { buildOnce } from '../process/buildOnce.js'
-import { compile, jsonList, parameter, type Statement, sqlTag, toBuffer, type Values } from './bindings.js'
-import { conflictsQuery, parseConflicts } from './conflicts.js'
-import type { Cell, Dialect, Source } from './dialect.js'
+import { compile, jsonList, parameter, type Statement, sqlTag, type Values } from './bindings.js'
+import { conflictsQuery } from './conflicts.js'
+import type { Dialect, Source } from './dialect.js'
 import { selectRows } from './list.js'
-import type { Walk } from './referencing.js'
 import { rowsWithin } from './restricted.js'
 import { boundValue, escapedName, findField } from './schema.js'
-import { findReplay, forbidden, hidesRows, type Restriction, RowRefused, rowTag, storeKey } from './write.js'
-import type {
-  BoundStatement,
-  Import,
-  ImportedRow,
-  ImportOutcome,
-  ImportPlan,
-  KeyStatements,
-  Refused,
-  RowConflict,
-} from './writeData.js'
-
-const importBody = ({ ids, counts }: ImportPlan, assigned: readonly string[], mode: Import['mode']): string => {
-  let next = 0
-  const allIds = ids.map((id) => id ?? assigned[next++])
-  return `{"created":${counts.insert},"updated":${counts.update},"unchanged":${counts.keep},"ids":[${mode === 'dryRun' ? '' : allIds.join(',')}]}`
-}
-
-/** Whether a query that counts the rows with some ids finds all of them. */
-function* findsAll(query: BoundStatement | undefined, ids: readonly RowId[]): Walk<boolean> {
-  if (!query || ids.length === 0) return true
-  const [counted] = yield { ...query, values: { ...query.values, $ids: [...ids] } }
-  return Number(counted?.[0]) === ids.length
-}
-
-/** Stores the rows of an import within a transaction. */
-export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
-  const { key, mode, groups, tags } = plan
-  const replay = yield* findReplay(key)
-  if (replay) return 'mismatch' in replay ? replay : { body: replay.body, replayed: true }
-  for (const lock of plan.locks ?? []) yield lock
-  if (plan.current) {
-    const rows = yield plan.current
-    const isSame = ([id, json]: readonly unknown[]) => tags[String(id)] === rowTag(toBuffer(json))
-    if (rows.length < Object.keys(tags).length || !rows.every(isSame)) return { isStale: true }
-  }
-  const { changed, allowed } = plan
-  if (!(yield* findsAll(allowed?.update, Object.keys(tags)))) return forbidden
-  const conflicts: RowConflict[] = [...plan.refused]
-  for (const query of groups.flatMap((group) => group.conflicts))
-    for (const [row, rowConflicts] of yield query)
-      for (const conflict of parseConflicts(rowConflicts))
-        if (conflict.type !== 'reference' || !plan.expected.has(`${row} ${conflict.field}`))
-          conflicts.push({ ...conflict, row: Number(row) })
-  if (conflicts.length > 0 || mode === 'check') return { conflicts }
-  if (plan.defer) yield plan.defer
-  const assigned: string[] = []
-  const idsOf = (rows: readonly (readonly unknown[])[]) => rows.map(([id]) => String(id))
-  for (const { isInsert, assign, change, rows } of groups) {
-    const ids = assign && idsOf(yield assign)
-    const made = yield ids ? { ...change, values: { ...change.values, $assigned: ids } } : change
-    if (made.length !== rows) throw new RowRefused('a trigger or a rule of the table does not take every row')
-    if (isInsert) assigned.push(...(ids ?? idsOf(made)))
-  }
-  if (!(yield* findsAll(allowed?.update, changed)) || !(yield* findsAll(allowed?.insert, assigned))) return forbidden
-  if (!(yield* findsAll(plan.visible, [...changed, ...assigned]))) {
-    if (plan.isRestricted) return forbidden
-    throw new RowRefused('a row would not be one of the view')
-  }
-  const body = importBody(plan, assigned, mode)
-  if (mode === 'dryRun') return { body, replayed: false, isUndone: true }
-  yield* storeKey(key, body)
-  return { body, replayed: false }
-}
-
-/** Stores the parts of an import within a transaction; returns the outcome of the first that cannot be stored. */
-export const importParts = async (
-  parts: AsyncIterable<readonly ImportedRow[]>,
-  make: (rows: readonly ImportedRow[]) => Promise<ImportOutcome<Cell>>,
-  refusedBy: (error: Error) => Refused | undefined,
-): Promise<Exclude<ImportOutcome, { body: unknown }> | undefined> => {
-  try {
-    for await (const rows of parts) {
-      const outcome = await make(rows)
-      if (!('body' in outcome)) return outcome
-    }
-    return undefined
-  } catch (error) {
-    const refused = error instanceof RowRefused ? error.refused : refusedBy(error as Error)
-    if (!refused) throw error
-    return { refused }
-  }
-}
+import { hidesRows, type Restriction } from './write.js'
+import type { BoundStatement, Import, ImportPlan, KeyStatements, RowConflict } from './writeData.js'
 
 /** The most rows of one statement. */
 const maxStatementRows = 2_000

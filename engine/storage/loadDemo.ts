@@ -1,8 +1,8 @@
 /** Loads the demo rows into a database without rows. */
 import { managedResources, type Registry } from '../descriptor/registry.js'
 import { errorLine } from '../descriptor/registryError.js'
+import { StorageError } from './failures.js'
 import type { MigrationDialect } from './migration/migrationDialect.js'
-import { StorageError } from './storage.js'
 
 /** Queries the tables: stored counts may be wrong after a restore. */
 const isEmpty = async ({ execute, knex }: MigrationDialect, registry: Registry): Promise<boolean> => {

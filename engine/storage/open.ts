@@ -1,12 +1,13 @@
 /** Opens or migrates the database that DATABASE_URL names. A dialect is a folder beside this file and a line here. */
 import type { Registry } from '../descriptor/registry.js'
+import { StorageError } from './failures.js'
 import type { CatalogueTable } from './migration/catalogue.js'
 import { approvalsFrom } from './migration/difference.js'
 import type { MigrationDialect } from './migration/migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migration/migrationPlan.js'
 import { compareValues } from './migration/ruleDifferences.js'
 import type { Migrated, MigrateOptions, StorageOptions } from './options.js'
-import { type Storage, StorageError } from './storage.js'
+import type { Storage } from './storage.js'
 
 interface StorageModule {
   open(registry: Registry, url: string, options: StorageOptions): Promise<Storage>

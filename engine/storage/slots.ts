@@ -3,7 +3,8 @@
  * leave room for the others, and a read that cannot start soon is refused.
  */
 import { LRUCache } from 'lru-cache'
-import { Busy, type Caller, Unavailable } from './storage.js'
+import { Busy, Unavailable } from './failures.js'
+import type { Caller } from './storage.js'
 import { clientGone, withTimeout } from './withTimeout.js'
 
 /** A read that takes longer than this, in milliseconds, is slow. */

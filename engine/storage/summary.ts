@@ -6,9 +6,9 @@ import type { Field, Resource } from '../descriptor/registry.js'
 import { type Aggregate, aggregates, dateParts, type Group, type SummaryQuery } from '../descriptor/summary.js'
 import { inText, sqlTag } from './bindings.js'
 import type { Cell, Dialect } from './dialect.js'
+import { GroupsTooLarge } from './failures.js'
 import { largePageBytes } from './parts.js'
 import { findField, quoted, readValue } from './schema.js'
-import { GroupsTooLarge } from './storage.js'
 
 /** Numbers that are larger are added up apart and smaller, so that their sum is finite; by a power of two, so that nothing is rounded. */
 const [large, scale] = [1e290, 2 ** -64]

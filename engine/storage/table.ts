@@ -12,7 +12,6 @@ import {
 import { operatorOf } from '../descriptor/operators.js'
 import { idField, type RowId, type RowValues, type Value } from '../descriptor/registry.js'
 import { jsonList, toBuffer, type Values } from './bindings.js'
-import { parseConflicts } from './conflicts.js'
 import { toCsv } from './csv.js'
 import type { Cell, Dialect, Purpose, Runner, Source, TableState } from './dialect.js'
 import type { ImportPlanner } from './import.js'
@@ -27,15 +26,17 @@ import {
   planRead,
   type ReadStatements,
 } from './list.js'
+import { rowTag } from './makeWrite.js'
 import { largePageBody, maxIds, partBytes, type RowsPart, rowsInParts, toIds } from './parts.js'
-import { runInTurn } from './referencing.js'
 import type { ResponseCache } from './responseCache.js'
 import { boundValue, findField, readValue } from './schema.js'
 import { singleFlight } from './singleFlight.js'
 import type { CachedBody, Caller, RowFormat, Table } from './storage.js'
 import { summaryBody, summaryKey } from './summary.js'
 import { elapsed, type Trace } from './trace.js'
-import { rowTag, type WritePlanner } from './write.js'
+import { runInTurn } from './walk.js'
+import type { WritePlanner } from './write.js'
+import { parseConflicts } from './writeData.js'
 
 /** Rows before a page that are skipped in less time than it takes to ask another thread. */
 const shortOffset = 500n

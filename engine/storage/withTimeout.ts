@@ -1,5 +1,7 @@
 /** Bounds how long work is waited for. */
-import { type Caller, TimedOut } from './storage.js'
+
+import { TimedOut } from './failures.js'
+import type { Caller } from './storage.js'
 
 export const clientGone = (): TimedOut => new TimedOut('the client has gone')
 

@@ -255,3 +255,5 @@ export type BatchOutcome<B = Buffer> =
   /** The write that was not made, and why. */
   | { readonly operation: number; readonly outcome: Outcome<B>; readonly isUndone: true }
   | { readonly mismatch: true }
+
+export const parseConflicts = (joined: unknown): Conflict[] => JSON.parse(`[${String(joined ?? '')}]`) as Conflict[]

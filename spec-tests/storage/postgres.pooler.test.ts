@@ -1,10 +1,11 @@
 /** A pooler between the service and PostgreSQL: a real PgBouncer in each of its modes. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { StorageError, TimedOut } from '../../engine/storage/failures.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { PoolOptions } from '../../engine/storage/options.js'
 import { reachServer } from '../../engine/storage/postgres/server.js'
-import { type Storage, StorageError, TimedOut } from '../../engine/storage/storage.js'
+import type { Storage } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn, server } from '../support/database.js'
 import { insertion } from '../support/insertion.js'

@@ -3,8 +3,9 @@ import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { Busy, TimedOut, Unavailable } from '../../engine/storage/failures.js'
 import { createSlots, type Place, quickMs, type Slots, type Task } from '../../engine/storage/slots.js'
-import { Busy, type Caller, TimedOut, Unavailable } from '../../engine/storage/storage.js'
+import type { Caller } from '../../engine/storage/storage.js'
 
 const minute = 60_000
 

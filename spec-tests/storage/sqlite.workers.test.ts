@@ -88,7 +88,7 @@ threads('a worker that cannot open its file reports SQLite’s error', async () 
 
 threads('a worker that hangs past a deadline is replaced; those that wait have their whole time', async () => {
   const { thread, causes, echo } = newThread()
-  const results = await Promise.all([outcome(thread.run('hang', 300)), echo(1, 100), echo(2, 60_000), echo(3)])
+  const results = await Promise.all([outcome(thread.run('hang', 5_000)), echo(1, 4_000), echo(2, 60_000), echo(3)])
   assert.instance(results[0], WorkerDied)
   assert.equal(results.slice(1), [{ echo: 'task 1' }, { echo: 'task 2' }, { echo: 'task 3' }])
   assert.equal(causes, ['it did not end a task in time'])
@@ -118,9 +118,10 @@ const create = (key: string) =>
 
 service('each create returns its own row, and a retry with the same key returns that row', async () => {
   let interrupted = 0
-  const keys = Array.from({ length: 300 }, (_, n) => `worker-${n}`)
-  for (let from = 0; from < keys.length; from += 30) {
-    const batch = keys.slice(from, from + 30)
+  let from = 0
+  // On a busy machine the thread may always end between two commits.
+  for (; from < 300 || (interrupted === 0 && from < 3_000); from += 30) {
+    const batch = Array.from({ length: 30 }, (_, n) => `worker-${from + n}`)
     const pending = batch.map((key, n) => new Promise((go) => setTimeout(go, n)).then(() => create(key)))
     setTimeout(endWorker, 5 + (from % 25), 'writer')
     for (const [index, response] of (await Promise.all(pending)).entries()) {
@@ -136,7 +137,7 @@ service('each create returns its own row, and a retry with the same key returns 
     }
   }
   assert.ok(interrupted > 0, 'no create was interrupted')
-  assert.is((await get('/v1/leave?q=worker-&limit=1')).body.meta.total, keys.length)
+  assert.is((await get('/v1/leave?q=worker-&limit=1')).body.meta.total, from)
 })
 
 service('a read gets its own page or 503', async () => {

@@ -2,8 +2,8 @@
 
 import type { Registry } from '../../descriptor/registry.js'
 import { commandLine } from '../../process/commandLine.js'
+import { NothingToDo, StorageError } from '../failures.js'
 import type { ChangeOptions } from '../options.js'
-import { NothingToDo, StorageError } from '../storage.js'
 import { type Approvals, applyTogether, approvalsFrom, describeDifference } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migrationPlan.js'

@@ -1,8 +1,8 @@
 /** Plans a migration: the steps that bring the database up to date, and the differences that need a maintainer. */
 import { nearest } from '../../descriptor/nearest.js'
 import { type Field, managedResources, type Registry, type Resource, resourceFrom } from '../../descriptor/registry.js'
+import { StorageError } from '../failures.js'
 import { addColumn, addForeignKey, createTable, quoted, wantedForeignKey } from '../schema.js'
-import { StorageError } from '../storage.js'
 import { type CatalogueTable, describeChanges, findColumn } from './catalogue.js'
 import { compareExisting } from './compareExisting.js'
 import { compareTable } from './compareTable.js'

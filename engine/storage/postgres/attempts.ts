@@ -1,6 +1,7 @@
 /** Bounds the time of an attempt, and repeats those that had no effect because their connection broke. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Caller, Unavailable } from '../storage.js'
+import { Unavailable } from '../failures.js'
+import type { Caller } from '../storage.js'
 import { withTimeout as withTimeoutOr } from '../withTimeout.js'
 import { Dropped, describeError, NoConnection, storageError } from './errors.js'
 

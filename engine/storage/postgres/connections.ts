@@ -2,9 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import type { Purpose } from '../dialect.js'
+import { OutcomeUnknown, Unavailable } from '../failures.js'
 import type { PoolOptions } from '../options.js'
 import { createSlots, latencyKeys, readWaitMs, type Task } from '../slots.js'
-import { OutcomeUnknown, type PoolStats, Unavailable } from '../storage.js'
+import type { PoolStats } from '../storage.js'
 import { clientGone } from '../withTimeout.js'
 import { retrying, withTimeout } from './attempts.js'
 import {

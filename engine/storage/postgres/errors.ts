@@ -1,6 +1,6 @@
 /** Classifies errors of the server and the driver: whether to retry, whether the outcome is known, and the error of the request. */
 import { type ClientBase, DatabaseError } from 'pg'
-import { Locked, OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../storage.js'
+import { Locked, OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../failures.js'
 
 /** SQLSTATEs of a server that is unreachable, full, stopping, read-only or too slow. */
 const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01)$/

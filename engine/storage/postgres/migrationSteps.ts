@@ -6,8 +6,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { commandLine } from '../../process/commandLine.js'
+import { StorageError, Unavailable } from '../failures.js'
 import type { Execute, Step } from '../migration/migrationDialect.js'
-import { StorageError, Unavailable } from '../storage.js'
 import { withTimeout } from './attempts.js'
 import { errorCode } from './errors.js'
 

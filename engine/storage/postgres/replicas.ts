@@ -5,8 +5,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { publicDatabaseUrl } from '../../process/databaseUrl.js'
+import { Busy, TimedOut } from '../failures.js'
 import type { StorageOptions } from '../options.js'
-import { Busy, type PoolStats, type ReplicaState, TimedOut } from '../storage.js'
+import type { PoolStats, ReplicaState } from '../storage.js'
 import { shared } from './attempts.js'
 import { type Connections, connectionsTo } from './connections.js'
 import { describeError, errorCode, storageError } from './errors.js'

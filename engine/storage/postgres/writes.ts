@@ -9,12 +9,12 @@ import type { Registry, Resource } from '../../descriptor/registry.js'
 import { makeBatch, withBuffers } from '../batch.js'
 import { conflictsQuery } from '../conflicts.js'
 import type { Cell, Dialect, Source } from '../dialect.js'
-import { makeImport } from '../import.js'
+import { OutcomeUnknown, Unavailable } from '../failures.js'
 import { keyQueries, keysTable } from '../keys.js'
-import { runInTurn, type Walk } from '../referencing.js'
+import { makeImport } from '../makeImport.js'
+import { makeWrite, RowRefused } from '../makeWrite.js'
 import { literal, quoted } from '../schema.js'
-import { OutcomeUnknown, Unavailable } from '../storage.js'
-import { makeWrite, RowRefused } from '../write.js'
+import { runInTurn, type Walk } from '../walk.js'
 import type {
   BatchOutcome,
   BatchPlan,

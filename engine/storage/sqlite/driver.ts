@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
-import { StorageError } from '../storage.js'
+import { StorageError } from '../failures.js'
 
 /** Version 13 crashes on Node 20; version 12 aborts on Node 24.19 and newer. */
 const isOld = Number.parseInt(process.versions.node, 10) < 22

@@ -1,5 +1,5 @@
 /** What SQLite's errors mean. */
-import { Locked, OutcomeUnknown, TableChanged, TimedOut, Unavailable } from '../storage.js'
+import { Locked, OutcomeUnknown, TableChanged, TimedOut, Unavailable } from '../failures.js'
 import { DeadlineExceeded } from './search.js'
 import { CommitUncertain } from './writes.js'
 

@@ -1,7 +1,7 @@
 /** Worker thread for reads whose cost grows with the table. */
 import { workerData } from 'node:worker_threads'
 import { connect } from './connection.js'
-import { type OpenedFile, refuseMoved } from './file.js'
+import { type OpenedFile, refuseMoved } from './openedFile.js'
 import { reader } from './reader.js'
 import { serveTasks } from './worker.js'
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { StorageError } from '../storage.js'
+import { StorageError } from '../failures.js'
 
 const folders = new Set<string>()
 

@@ -1,6 +1,6 @@
 /** A worker thread that runs one task at a time. A worker that dies, or does not meet a task's deadline, is replaced. */
 import { parentPort, Worker } from 'node:worker_threads'
-import { Unavailable } from '../storage.js'
+import { Unavailable } from '../failures.js'
 
 export interface Executor {
   /** Runs a task after those before it; rejects if it does not end within this many milliseconds. */

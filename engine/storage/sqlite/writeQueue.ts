@@ -1,6 +1,6 @@
 /** Queues writes: all that arrive during one commit share the next. */
 import { batchPerTick } from '../../process/batchPerTick.js'
-import { OutcomeUnknown } from '../storage.js'
+import { OutcomeUnknown } from '../failures.js'
 import { type Executor, WorkerDied } from './worker.js'
 import type { QueuedWrite, Written } from './writes.js'
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
 import { connect } from './connection.js'
-import { type OpenedFile, refuseMoved } from './file.js'
+import { type OpenedFile, refuseMoved } from './openedFile.js'
 import { serveTasks } from './worker.js'
 import { type QueuedWrite, type Written, writer } from './writes.js'
 

@@ -2,9 +2,9 @@
 import type { Database } from 'better-sqlite3'
 import { makeBatch } from '../batch.js'
 import type { Cell } from '../dialect.js'
-import { makeImport } from '../import.js'
-import { runAtOnce, type Walk } from '../referencing.js'
-import { makeWrite, RowRefused } from '../write.js'
+import { makeImport } from '../makeImport.js'
+import { makeWrite, RowRefused } from '../makeWrite.js'
+import { runAtOnce, type Walk } from '../walk.js'
 import type {
   BatchOutcome,
   BatchPlan,
