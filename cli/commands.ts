@@ -1,21 +1,12 @@
-/** Every command of the package, in the order of its help. */
+/** The commands of the package, each loaded when it is run. */
 import type { Command } from '../support/options.js'
+import { commandNames } from './commandNames.js'
 
-export const commands: Readonly<Record<string, () => Promise<{ default: Command }>>> = {
-  init: () => import('./init.js'),
-  start: () => import('../server.js'),
-  dev: () => import('./dev.js'),
-  check: () => import('./check.js'),
-  test: () => import('./test.js'),
-  new: () => import('./new.js'),
-  contract: () => import('./contract.js'),
-  plan: () => import('./plan.js'),
-  migrate: () => import('./migrate.js'),
-  seed: () => import('./seed.js'),
-  import: () => import('./import.js'),
-  key: () => import('./key.js'),
-  introspect: () => import('./introspect.js'),
-  copy: () => import('./copy.js'),
-  backup: () => import('./backup.js'),
-  diagram: () => import('./diagram.js'),
-}
+type Load = () => Promise<{ readonly default: Command }>
+
+/** The file of a command has its name; `start` is the service. */
+const fileOf = (name: string): string => (name === 'start' ? '../server.js' : `./${name}.js`)
+
+export const commands: Readonly<Record<string, Load>> = Object.fromEntries(
+  commandNames.map((name): [string, Load] => [name, () => import(fileOf(name))]),
+)

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { CommandError, defineCommand } from '../support/options.js'
-import { commands } from './commands.js'
+import { commandNames } from './commandNames.js'
 import { engineManifest, readManifest } from './manifest.js'
 import { projectFolder } from './project.js'
 
@@ -19,9 +19,9 @@ const engineName = 'resource-registry-engine'
 /** The engine as the folder of this command depends on it: a file stays one; otherwise its version. */
 const engineDependency = (folder: string, version: string): string => {
   const file = join(projectFolder(), 'package.json')
-  const given = existsSync(file) ? readManifest(file).dependencies?.[engineName] : undefined
-  if (!given?.startsWith('file:')) return `^${version}`
-  return `file:${relative(folder, resolve(projectFolder(), given.slice('file:'.length))).replaceAll('\\', '/')}`
+  const dependency = existsSync(file) ? readManifest(file).dependencies?.[engineName] : undefined
+  if (!dependency?.startsWith('file:')) return `^${version}`
+  return `file:${relative(folder, resolve(projectFolder(), dependency.slice('file:'.length))).replaceAll('\\', '/')}`
 }
 
 const manifestText = (folder: string): string => {
@@ -29,7 +29,7 @@ const manifestText = (folder: string): string => {
   // The driver of SQLite is built for Node 20, and contains its binaries for newer ones.
   const isBuilt = Number.parseInt(process.versions.node, 10) < 22
   const allowScripts = { 'better-sqlite3': isBuilt, 'better-sqlite3-node20': isBuilt, '@scarf/scarf': false }
-  const names = Object.keys(commands).filter((name) => name !== 'init')
+  const names = commandNames.filter((name) => name !== 'init')
   const manifest = {
     name:
       basename(folder)
@@ -112,7 +112,7 @@ const readmeText = (name: string): string => `# ${name}
     npm run dev           # restarts when a file changes
     npm run new -- books title:text! pages:integer --create
 
-A resource is one file in \`resources/\`, its demo rows are in \`seeds/\`, operations of your own go into \`operations/\`, tests into \`tests/\`.
+A resource is one file in \`resources/\`, its demo rows are in \`seeds/\`, custom operations go into \`operations/\`, tests into \`tests/\`.
 \`npx resource-registry-engine --help\` lists all commands. Set \`API_TOKEN\` to allow writes.
 `
 

@@ -10,9 +10,7 @@ try {
   process.argv.splice(
     1,
     2,
-    ...(/^(?:spec-tests|stress|bench)\//.test(name)
-      ? [join(folder, `${name}.js`)]
-      : [join(folder, 'cli/main.js'), name]),
+    ...(name?.includes('/') ? [join(folder, `${name}.js`)] : [join(folder, 'cli/main.js'), name]),
   )
 } catch (error) {
   if (!(error instanceof BuildError)) throw error

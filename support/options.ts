@@ -57,7 +57,7 @@ export const text = (about: string, placeholder: string, preset?: string): Optio
   default: preset ?? '',
   shownDefault: preset,
   expected: 'a text',
-  parse: (given) => given || undefined,
+  parse: (value) => value || undefined,
 })
 
 export const optionalText = (
@@ -76,7 +76,7 @@ export const texts = (about: string, placeholder: string): Option<readonly strin
   placeholder,
   default: [],
   expected: 'a text',
-  parse: (given) => (given ? [given] : undefined),
+  parse: (value) => (value ? [value] : undefined),
   isRepeated: true,
 })
 
@@ -130,33 +130,37 @@ export const alignedLines = (lines: readonly (readonly [left: string, right: str
   return lines.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n')
 }
 
-export const formatHelp = ({
-  name,
-  about,
-  argument,
-  moreArguments,
-  options,
-  notes,
-  example,
-  exampleSettings,
-}: Definition<Options>): string => {
-  const optionLines = Object.entries(options).map(
-    ([option, { placeholder, about: what, shownDefault }]): [string, string] => [
-      `--${option}${placeholder ? ` ${placeholder}` : ''}`,
-      shownDefault === undefined ? what : `${what} (default: ${shownDefault})`,
-    ],
-  )
+/** The arguments of a command: `RESOURCE [FILE …]`. */
+const argumentNames = ({ argument, moreArguments }: Definition<Options>): string[] => [
+  ...(argument ? [argument.required ? argument.name : `[${argument.name}]`] : []),
+  ...(moreArguments ? [`[${moreArguments.name} …]`] : []),
+]
+
+/** A command with its arguments: `import RESOURCE [FILE …]`. */
+export const callOf = (definition: Definition<Options>): string =>
+  [definition.name, ...argumentNames(definition)].join(' ')
+
+/** The options of a command as they are written: `--rows N`. */
+export const optionCalls = ({ options }: Definition<Options>): string[] =>
+  Object.entries(options).map(([name, { placeholder }]) => `--${name}${placeholder ? ` ${placeholder}` : ''}`)
+
+export const formatHelp = (definition: Definition<Options>): string => {
+  const { name, about, argument, moreArguments, options, notes, example, exampleSettings } = definition
+  const calls = optionCalls(definition)
+  const optionLines = Object.values(options).map(({ about: what, shownDefault }, index): [string, string] => [
+    calls[index] as string,
+    shownDefault === undefined ? what : `${what} (default: ${shownDefault})`,
+  ])
   const lines: [string, string][] = [
-    ...[argument, moreArguments].flatMap((one) => (one ? [[one.name, one.about] as [string, string]] : [])),
+    ...[argument, moreArguments].flatMap((described): [string, string][] =>
+      described ? [[described.name, described.about]] : [],
+    ),
     ...optionLines,
     ['--help', 'show this help'],
   ]
-  const isEmpty = optionLines.length === 0
-  const usage = argument && (argument.required ? argument.name : `[${argument.name}]`)
-  const more = moreArguments && `[${moreArguments.name} …]`
-  const call = commandLine(name, [usage, more, !isEmpty && '[options]'].filter(Boolean).join(' '))
+  const usage = [...argumentNames(definition), ...(calls.length > 0 ? ['[options]'] : [])]
   return [
-    `Usage: ${call}`,
+    `Usage: ${commandLine(name, usage.join(' '))}`,
     about,
     alignedLines(lines),
     ...(notes ? [notes] : []),
@@ -184,15 +188,15 @@ export const parseCommand = <O extends Options>(
   ) as Record<string, { type: 'string' | 'boolean' }>
   const { tokens } = parseArgs({ args: [...args], options: types, strict: false, allowPositionals: true, tokens: true })
   const values: Record<string, unknown> = {}
-  const given: string[] = []
+  const positionals: string[] = []
   for (const token of tokens) {
     if (token.kind === 'positional') {
-      const expected = given.length === 0 ? argument : moreArguments
+      const expected = positionals.length === 0 ? argument : moreArguments
       if (!expected) throw new UsageError(`Unexpected argument "${safeValue(token.value)}". See --help.`)
       if (token.value.startsWith('-')) {
         throw new UsageError(`${expected.name} is "${token.value}", but it must not begin with "-".`)
       }
-      given.push(token.value)
+      positionals.push(token.value)
     }
     if (token.kind !== 'option') continue
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined
@@ -214,7 +218,7 @@ export const parseCommand = <O extends Options>(
     }
     values[token.name] = option.isRepeated ? [...((before ?? []) as unknown[]), ...(parsed as unknown[])] : parsed
   }
-  const [first, ...more] = given
+  const [first, ...more] = positionals
   if (argument?.required && !first) throw new UsageError(`${argument.name} is missing. See --help.`)
   for (const [name, option] of Object.entries(options)) {
     values[name] ??= option.default

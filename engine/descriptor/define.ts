@@ -56,46 +56,43 @@ export interface Descriptor<
   U extends string = string,
   I extends IdKind = IdKind,
 > {
-  /** The singular name for people: `Leave request`. */
+  /** The singular name for people: `Leave request`. Schemas and operations are named after it. */
   readonly name: string
-  /** The plural name, if it is not derived correctly from `name`. */
+  /** The plural name; by default the name with s, es or ies. */
   readonly plural?: string
-  /** The group in the API documents. */
+  /** The group in the documents. */
   readonly area: string
-  /** A one-sentence description. */
+  /** One sentence for the documents. */
   readonly about?: string
-  /** The fields that name a row for people, such as `['first_name', 'last_name']`; by default those that usually do. */
+  /** The fields that the explorer shows as the name of a row, such as `['first_name', 'last_name']`; by default those that usually name one. */
   readonly label?: readonly string[]
-  /** The database table. */
+  /** The database table; its name must not begin with `sqlite_`, `pg_` or `registry_`. */
   readonly table: string
-  /** The table, or view, belongs to another program: it is served as it is, and nothing is created or changed in it. */
+  /** `true`: the table, or view, belongs to another program. It is served as it is, and nothing is created or changed in it. */
   readonly existing?: boolean
   /** The column of an existing table that has the `id`, if it has another name. */
   readonly idColumn?: string
-  /**
-   * What the `id` of a row is: an integer or a UUID that the service assigns, or a text that clients choose, such as a country code;
-   * by default an integer.
-   */
+  /** `'integer'` (the default) or `'uuid'`, which the service assigns, or `'text'`, which clients choose, such as a country code. */
   readonly id?: I
   /** The former name of the table, which `npm run migrate` renames. */
   readonly renamedFromTable?: string
   /** Every field except `id`, in the order clients see them. */
   readonly fields: F
-  /** The fields that are never null. */
+  /** The names of the fields that are never null. */
   readonly required: readonly R[]
   /** What must hold between the fields of a row that clients create or change. */
   readonly rules?: readonly Rule<NoInfer<F>>[]
-  /** Whether clients with the write token may create one. */
+  /** Whether clients with the write token may create rows. */
   readonly create: boolean
-  /** Whether clients with the write token may change one: all fields that a create may set, or the named ones. */
+  /** `true`: clients with the write token may change every field that a create may set; `['status']`: only these. */
   readonly update?: boolean | readonly U[]
-  /** Whether clients with the write token may delete one. */
+  /** `true`: clients with the write token may delete rows. */
   readonly delete?: boolean
-  /** Whether clients with the write token may create, or change, many at once. */
+  /** Beside `create`; `true`: clients with the write token may create, or change, many rows at once. */
   readonly import?: boolean
-  /** Whether clients may ask for counts, sums and averages of groups of rows. */
+  /** `true`: clients may request counts, sums and averages of groups of rows. No field can be called `by`, `sum`, `avg`, `min` or `max` then. */
   readonly summary?: boolean
-  /** Who may read, create, change and delete rows; without it everybody reads, and the write token does the rest. */
+  /** Who may read, create, change and delete rows, and which; without it everybody reads, and the write token does the rest. */
   readonly access?: Access<'id' | Extract<keyof NoInfer<F>, string>>
 }
 

@@ -176,11 +176,11 @@ export type Tone = (typeof tones)[number]
 
 /** In the order in which messages name them. */
 export const fieldOptions = {
-  /** A one-sentence description for the API documents. */
+  /** One sentence for the documents. */
   about: option({ shape: sentence }),
-  /** The name for people, in the explorer; by default derived from the name of the field. */
+  /** The name for people, in the explorer; by default derived from the name of the field: `dept_id` is "Department". */
   label: option({ shape: shape('a name for people, such as "Department"', filledText) }),
-  /** An example value for the API documents; by default the value in the first demo row. */
+  /** An example for the documents; by default the value in the first demo row. */
   example: option({
     shape: value,
     revealsValues: true,
@@ -188,7 +188,7 @@ export const fieldOptions = {
       checkConstant('example', field, report)
     },
   }),
-  /** The value if the body omits the field, or sends null for a required one. */
+  /** A value, or a function such as `today` or `now`, that is used if a create leaves the field out, or sends null for a required one. */
   default: option({
     shape: (spec) => shape(kindOf(spec.kind).expected, z.union([functionOfValue, schemaOf(spec)])),
     check: (_, field, report) => {
@@ -197,7 +197,7 @@ export const fieldOptions = {
       checkPreset('default', field, report)
     },
   }),
-  /** Clients cannot set the field: `true` leaves it null, a function returns its value when a row is created. */
+  /** Clients cannot set the field: a function such as `now` returns its value when a row is created, `true` leaves it null. */
   managed: option({
     shape: shape('true or a function such as now', z.union([z.literal(true), functionOfValue])),
     check: (managed, field, report) => {
@@ -207,21 +207,21 @@ export const fieldOptions = {
       checkPreset('managed', field, report)
     },
   }),
-  /** Returns the value that a managed field gets at every real change of its row. */
+  /** Beside `managed`: a function such as `now` that returns the value at every change of the row, also when a delete sets a reference to null. */
   onUpdate: option({
     shape: shape('a function such as now', functionOfValue),
     check: (_, { options }, report) => {
       if (!options.managed) report('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
     },
   }),
-  /** Clients always see null; the column is never selected, searched or filtered. */
+  /** The field is in every row, but always null: its column is never selected, searched or filtered, and no error message repeats its value. */
   redacted: option({
     shape: flag,
     check: (_, { isRequired }, report) => {
       if (isRequired) report('a redacted field is always null for clients, so it cannot be required', 'redacted')
     },
   }),
-  /** The roles that see the field; it is null for everybody else, and never searched. */
+  /** The roles that see the field, such as `['hr']`; it is null for everybody else, and never searched. */
   readBy: option({
     shape: shape("a list of roles, such as ['hr']", roles),
     check: (readBy, { isRequired, options }, report) => {
@@ -250,7 +250,7 @@ export const fieldOptions = {
         reportFormer('like that of another field; only one can have its values')
     },
   }),
-  /** The most digits, before and after the point; at most 18. */
+  /** How many digits a value has, before and after the point; at most 18. */
   digits: option({
     shape: {
       ...shape(`a number of digits from 1 to ${maxDecimalDigits}`, z.int().min(1).max(maxDecimalDigits)),
@@ -266,9 +266,9 @@ export const fieldOptions = {
     }),
     kinds: ['decimal'],
   }),
-  /** Lists accept this field as a filter: `status=a`, `status.in=a&status.in=b` and `status.null=true`. */
+  /** Lists accept the field as a filter: `status=a`, `status.in=a&status.in=b` and `status.null=true`. Adds an index. */
   filter: option({ shape: flag, kinds: allBut('json'), revealsValues: true }),
-  /** Lists accept bounds of this field: `days.gte=2`, `.gt`, `.lte` and `.lt`. A text needs a format. */
+  /** Lists accept bounds of the field: `days.gte=2`, `.gt`, `.lte` and `.lt`. Adds an index. A text needs a `format`. */
   range: option({
     shape: flag,
     kinds: allBut('boolean', 'uuid', 'json'),
@@ -278,9 +278,12 @@ export const fieldOptions = {
         report("range of a text needs a format, such as format: 'date'", 'range')
     },
   }),
-  /** Lists can be ordered by this field: `sort=days` and `sort=-days`. */
+  /** Lists can be ordered by the field: `sort=days` and `sort=-days`. Shares the index of `range`. */
   sort: option({ shape: flag, kinds: allBut('uuid', 'json'), revealsValues: true }),
-  /** No two rows have the same value: in the whole table (`true`), or among rows with equal values in the named fields. */
+  /**
+   * No two rows have the same value: `true` in the whole table, `['organization_id']` among rows with the same `organization_id`.
+   * Rows without a value, in this field or in one of those named, are never in conflict.
+   */
   unique: option({
     shape: shape('true or a list of field names', z.union([z.literal(true), names])),
     kinds: allBut('number', 'boolean', 'json'),
@@ -296,7 +299,7 @@ export const fieldOptions = {
         report('a field with readBy cannot be unique together with others: errors would reveal its values', 'unique')
     },
   }),
-  /** The path of the resource that the value references by `id`. */
+  /** The path of a resource: the value must be the `id` of one of its rows. Adds a foreign key. */
   references: option({
     // Undefined is probably a name that was not imported.
     shape: { ...shape('the path of a resource, such as "authors"', filledText), rejectsUndefined: true },
@@ -310,7 +313,10 @@ export const fieldOptions = {
       report(`the ids of "${references}" are ${ids}; write ${idKind}({ references: '${references}' })`, 'references')
     },
   }),
-  /** What a delete of the referenced row does: refuse it (`restrict`, the default), set the field to null, or delete this row too. */
+  /**
+   * Beside `references`: what a delete of the referenced row does: it is refused (`'restrict'`, the default), sets the field to
+   * null (`'set null'`) or deletes this row too (`'cascade'`).
+   */
   onDelete: option({
     shape: shape("'restrict', 'set null' or 'cascade'", z.enum(['restrict', 'set null', 'cascade'])),
     kinds: idKinds,
@@ -324,9 +330,12 @@ export const fieldOptions = {
         report('the field is required, so a delete cannot set it to null; use restrict or cascade', 'onDelete')
     },
   }),
-  /** The documented format; any string is accepted. Implied if the default or the managed value is `today` or `now`. */
+  /**
+   * The documented format, `'date'` (`YYYY-MM-DD`) or `'timestamp'` (`YYYY-MM-DDTHH:MM:SSZ`, UTC); any string is accepted.
+   * Implied if the default or the managed value is `today` or `now`.
+   */
   format: option({ shape: shape('"date" or "timestamp"', z.enum(['date', 'timestamp'])), kinds: ['text'] }),
-  /** The colours of values in the explorer: `{ Approved: 'good' }`. */
+  /** The colours of values in the explorer, each `good`, `bad`, `warning`, `info` or `muted`: `{ Approved: 'good', Rejected: 'bad' }`. */
   tones: option({
     shape: shape(
       "an object with a tone for each value, such as { Approved: 'good' }",
@@ -365,7 +374,7 @@ export const fieldOptions = {
       }
     },
   }),
-  /** What an update may change each value of `oneOf` to: `{ Pending: ['Approved', 'Rejected'] }`. A value that is not named stays. */
+  /** Beside `oneOf`: what an update may change each value to: `{ Pending: ['Approved', 'Rejected'] }`. A value that is not named stays. */
   next: option({
     shape: (spec) =>
       shape(

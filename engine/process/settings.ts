@@ -78,14 +78,18 @@ const variable = <T>(about: string, preset: string, type: { schema: z.ZodType<T,
 const variables = {
   PORT: variable('port to listen on', '3000', port),
   HOST: variable('address to listen on', '127.0.0.1', host),
-  API_TOKEN: variable('write token; without one writes are disabled', '', token),
-  API_KEYS_FILE: variable(`file with the API keys; \`${commandLine('key')}\` adds one`, '', readableFile),
+  API_TOKEN: variable('write token, without which writes are disabled', '', token),
+  API_KEYS_FILE: variable(`file with the API keys, to which \`${commandLine('key')}\` adds one`, '', readableFile),
   JWT_ISSUER: variable('issuer whose tokens are accepted, found by OpenID discovery', '', issuer),
   JWT_SECRET: variable('secret with which tokens are signed (HS256), instead of an issuer', '', secret),
-  JWT_AUDIENCE: variable('audience that tokens must name', '', optionalText),
-  JWT_ROLES_CLAIM: variable('claim of tokens that has the roles, by default roles', '', optionalText),
+  JWT_AUDIENCE: variable('audience that tokens must name, required with an issuer or a secret', '', optionalText),
+  JWT_ROLES_CLAIM: variable(
+    'claim with the roles of a token, a name or a path with dots (by default roles)',
+    '',
+    optionalText,
+  ),
   SESSION_SECRET: variable(
-    'secret that seals the sessions of the explorer; by default a new one at each start',
+    'secret that seals the sessions of the explorer, by default a new one at each start',
     '',
     secret,
   ),
@@ -93,29 +97,45 @@ const variables = {
   DATABASE_PASSWORD_FILE: variable('PostgreSQL: file with the password, read at each new connection', '', readableFile),
   DATABASE_READ_URL: variable('PostgreSQL: replicas to read from', '', postgresUrls),
   DATABASE_WAIT_MS: variable(
-    'PostgreSQL: longest wait at start for a server that is down',
+    'PostgreSQL: longest wait of a start for a server that is down or silent',
     '60000',
     milliseconds(dayMs, 0),
   ),
-  DEMO_DATA: variable('whether to load the demo data into an empty database', 'true', boolean),
+  DEMO_DATA: variable('whether to load the demo data into a database whose tables are all empty', 'true', boolean),
   DERIVED_OBJECTS: variable('PostgreSQL: whether triggers and functions maintain totals and searches', 'true', boolean),
-  EXPLORER: variable('whether to serve the explorer at /', 'true', boolean),
+  EXPLORER: variable('whether to serve the explorer at /, which otherwise redirects to the docs', 'true', boolean),
   LOG_LEVEL: variable('lowest level that is logged', 'info', logLevel),
-  METRICS_PORT: variable('port of the Prometheus metrics', '', optionalPort),
-  POOL_SIZE: variable('PostgreSQL: connections per process', '10', amount('connections', 1, 1_000)),
-  POOL_WAIT_MS: variable('PostgreSQL: longest wait for a connection', '3000', milliseconds(600_000)),
+  METRICS_PORT: variable('port on which /metrics has the Prometheus metrics', '', optionalPort),
+  POOL_SIZE: variable(
+    'PostgreSQL: connections per process, beside one for version checks',
+    '10',
+    amount('connections', 1, 1_000),
+  ),
+  POOL_WAIT_MS: variable(
+    'PostgreSQL: longest wait of a request for a connection or a lock',
+    '3000',
+    milliseconds(600_000),
+  ),
   POOL_IDLE_MS: variable('PostgreSQL: how long an idle connection stays open', '30000', milliseconds(dayMs)),
   PREPARED_STATEMENTS: variable('PostgreSQL: whether statements are prepared', 'auto', preparedStatements),
-  CACHE_MB: variable('memory per process for cached responses', '32', amount('megabytes', 0, 65_536)),
-  READ_TIMEOUT_MS: variable('time limit of a read', '10000', milliseconds(hourMs)),
-  MAX_DOWNLOADS: variable('downloads per process at the same time', '1000', amount('downloads', 1, 100_000)),
+  CACHE_MB: variable('memory per process for cached responses, or 0 for none', '32', amount('megabytes', 0, 65_536)),
+  READ_TIMEOUT_MS: variable('time limit of a read, after which the response is 503', '10000', milliseconds(hourMs)),
+  MAX_DOWNLOADS: variable(
+    'downloads and large pages that a process sends at the same time, before more get 503',
+    '1000',
+    amount('downloads', 1, 100_000),
+  ),
   KEEP_ALIVE_S: variable('how long an idle connection stays open', '65', amount('seconds', 1, 86_400)),
   DRAIN_DELAY_MS: variable(
     'when stopping: how long to keep serving while /readyz is 503',
     '0',
     milliseconds(hourMs, 0),
   ),
-  DRAIN_TIMEOUT_MS: variable('time limit for finishing requests when stopping', '10000', milliseconds(hourMs)),
+  DRAIN_TIMEOUT_MS: variable(
+    'time limit for finishing requests when stopping, after which they are cut off',
+    '10000',
+    milliseconds(hourMs),
+  ),
   WORKERS: variable('processes that share the port', '1', amount('processes', 1, 256)),
 }
 
@@ -201,12 +221,15 @@ export const settingWarnings = (environment: Environment): string[] => {
   return warnings
 }
 
+/** What each setting is, for the help and the documentation. */
+export const settingRows = entries.map(([name, { about, preset, expected }]) => ({ name, about, preset, expected }))
+
 export const settingsHelp = (): string => {
   const width = Math.max(...settingNames.map((name) => name.length))
-  const lines = entries.map(([name, { about, preset, expected }]) => {
-    const presetWords = preset === '' ? 'not set' : preset
-    return `  ${name.padEnd(width)}  ${about}: ${expected} (default: ${presetWords})`
-  })
+  const lines = settingRows.map(
+    ({ name, about, preset, expected }) =>
+      `  ${name.padEnd(width)}  ${about}: ${expected} (default: ${preset || 'not set'})`,
+  )
   return lines.join('\n')
 }
 

@@ -125,6 +125,7 @@ const elsewhere: Record<string, { file: string; as: string }> = {
     as: '\n$ npm run seed -- --demo training-courses\n',
   },
   // Only their --help is run: they measure for minutes.
+  'npm run tables': { file: 'spec-tests/cli/commands.test.ts', as: "how(name, '--help')" },
   'npm run bench': { file: 'spec-tests/cli/commands.test.ts', as: "how(name, '--help')" },
   'npm run soak': { file: 'spec-tests/cli/commands.test.ts', as: "how(name, '--help')" },
 }
@@ -139,30 +140,7 @@ const examples: Record<string, string> = {
   'npm run introspect': 'npm run introspect -- sqlite:data/inventory.sqlite',
 }
 
-/** The table of docs/commands.md, from the definitions of the commands. */
-const commandsTable = async (): Promise<string> => {
-  const loaded = await Promise.all(Object.values(commands).map((load) => load()))
-  const rows = loaded.map(({ default: { definition } }) => {
-    const { name, about, argument, moreArguments, options } = definition
-    const call = [
-      name,
-      argument && (argument.required ? argument.name : `[${argument.name}]`),
-      moreArguments && `[${moreArguments.name} …]`,
-    ]
-    const flags = Object.entries(options).map(
-      ([option, { placeholder }]) => `\`--${option}${placeholder ? ` ${placeholder}` : ''}\``,
-    )
-    return `| \`${call.filter(Boolean).join(' ')}\` | ${about} | ${flags.join(', ')} |`
-  })
-  return ['| command | what it does | options |', '| ------- | ------------ | ------- |', ...rows].join('\n')
-}
-
 const test = suite('README.md')
-
-test('docs/commands.md has the commands as they are defined', async () => {
-  const table = await commandsTable()
-  assert.ok(page.includes(table), `docs/commands.md should have this table:\n${table}`)
-})
 
 test('every command is a script of package.json', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }

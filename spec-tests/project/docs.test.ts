@@ -3,10 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { kindNames } from '../../engine/descriptor/kinds/index.js'
-import { optionRows } from '../../engine/descriptor/options.js'
-import { settingNames } from '../../engine/process/settings.js'
 import { root } from '../../support/root.js'
+import { callModule } from '../support/callCommand.js'
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const documents = [
@@ -119,30 +117,9 @@ test('messages name the package, not another name that npx would download', () =
     for (const name of allOf(read(file), /\bnpx ([\w-]+)/g)) assert.is(name, packageName, file)
 })
 
-test('every setting is documented', () => {
-  const text = current.map(read).join('\n')
-  for (const name of settingNames) assert.ok(text.includes(`\`${name}\``), name)
-})
-
-/** The kinds that a cell of a table names: `all but json`, or `text, integer`. */
-const kindsIn = (cell: string): string[] => {
-  const [words = ''] = cell.split(';')
-  const isNamed = (kind: string) => new RegExp(`\\b${kind}\\b`).test(words)
-  return kindNames.filter((kind) => (words.startsWith('all') ? !isNamed(kind) : isNamed(kind)))
-}
-
-test('docs/descriptors.md has every option of a field, with the kinds that take it', () => {
-  const rows = [...read('docs/descriptors.md').matchAll(/^\| (`.+?`) +\| ([^|]+?) +\|/gm)]
-  for (const [name, { kinds = kindNames }] of optionRows) {
-    if (kinds.length === 0) continue
-    const documented = rows
-      .filter(([, names = '']) => names.includes(`\`${name}\``))
-      .map(([, , cell = '']) => kindsIn(cell))
-    const isDocumented = documented.some(
-      (listed) => listed.join() === kindNames.filter((kind) => kinds.includes(kind)).join(),
-    )
-    assert.ok(isDocumented, `${name} of ${kinds.join(', ')} is not in a table of docs/descriptors.md`)
-  }
+test('the tables of commands, settings and properties of descriptors are those that `npm run tables` writes', async () => {
+  const compiled = join(dirname(dirname(import.meta.dirname)), 'cli', 'tables.js')
+  assert.equal(await callModule(compiled, ['--check']), { status: 0, stdout: '', stderr: '' })
 })
 
 test.run()
