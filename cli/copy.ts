@@ -100,8 +100,8 @@ const eachRow = async function* (storage: Storage, table: CopiedTable): AsyncGen
   for await (const { rows } of readBatches(storage, table)) yield* rows
 }
 
-const isSame = (one: StoredRow[string] | undefined, other: StoredRow[string] | undefined): boolean =>
-  JSON.stringify(distinct(one)) === JSON.stringify(distinct(other))
+const isSame = (before: StoredRow[string] | undefined, after: StoredRow[string] | undefined): boolean =>
+  JSON.stringify(distinct(before)) === JSON.stringify(distinct(after))
 
 const describeValue = (value: StoredRow[string] = null): string =>
   typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)

@@ -7,7 +7,6 @@ import { matchFields } from '../engine/contract/importParameters.js'
 import { type ImportType, rowReader } from '../engine/contract/importRows.js'
 import { constraintIssue } from '../engine/contract/issues.js'
 import { importReaders } from '../engine/contract/verbs.js'
-import { didYouMean } from '../engine/descriptor/nearest.js'
 import type { Registry, Resource } from '../engine/descriptor/registry.js'
 import {
   addConflicts,
@@ -25,6 +24,7 @@ import type { Storage } from '../engine/storage/storage.js'
 import type { ImportedRow } from '../engine/storage/writeData.js'
 import { temporaryFolder } from '../support/cleanup.js'
 import { describeFailure } from '../support/failures.js'
+import { findResource } from '../support/findResource.js'
 import { CommandError, defineCommand, flag, optionalText, UsageError } from '../support/options.js'
 import { countFileRows, readPieces } from './import/pieces.js'
 import { openOptions, requireFile } from './openOptions.js'
@@ -51,15 +51,6 @@ const command = {
   notes:
     'Everything is checked first, without a lock. While the rows are stored, a service on the same SQLite file answers writes with 503.',
   example: 'books books.csv --match isbn',
-}
-
-const findResource = (registry: Registry, path: string): Resource => {
-  const resource = registry.find((one) => one.path === path)
-  const paths = registry.map((one) => one.path)
-  if (resource) return resource
-  throw new UsageError(
-    `RESOURCE is "${path}", which is not a resource${didYouMean(path, paths) || `; the resources are ${paths.join(', ')}`}`,
-  )
 }
 
 const typeOf = (file: string | undefined, given: string | undefined): ImportType => {
@@ -173,7 +164,7 @@ export default defineCommand(
     const settings = await projectSettings()
     if (others.length > 0) throw new UsageError(`Unexpected argument "${others[0]}". See --help.`)
     const registry = await projectRegistry()
-    const resource = findResource(registry, argument as string)
+    const resource = findResource(registry, 'RESOURCE', argument as string)
     const type = typeOf(path, given)
     const expected = matchFields(resource)
     if (match !== undefined && !expected.includes(match))

@@ -70,15 +70,15 @@ export default defineCommand(command, async ({ table: only, area, replace }, arg
   const files = described.flatMap(({ resource }) =>
     resource ? [[`resources/${resource.path}.ts`, descriptorText(resource)] as const] : [],
   )
-  const known = registry.filter(({ table }) => wanted.some(({ name }) => name === table))
-  const deleted = replace && files.length + known.length > 0 ? obsolete : []
+  const existing = registry.filter(({ table }) => wanted.some(({ name }) => name === table))
+  const deleted = replace && files.length + existing.length > 0 ? obsolete : []
   for (const name of deleted) rmSync(join(projectFolder(), name))
   const [old, fresh] = [true, false].map((isThere) =>
     files.filter(([name]) => existsSync(join(projectFolder(), name)) === isThere),
   ) as [typeof files, typeof files]
   writeNew(fresh)
   for (const [name] of fresh) console.log(`Wrote ${name}.`)
-  for (const name of [...known.map(({ path }) => `resources/${path}.ts`), ...old.map(([file]) => file)])
+  for (const name of [...existing.map(({ path }) => `resources/${path}.ts`), ...old.map(([file]) => file)])
     console.log(`${name} already exists and was not changed.`)
   for (const name of deleted) console.log(`Deleted ${name}.`)
   for (const note of described.flatMap(({ notes }) => notes)) console.log(note)
@@ -87,5 +87,5 @@ export default defineCommand(command, async ({ table: only, area, replace }, arg
     for (const name of obsolete) console.log(`  ${name}`)
   }
   if (fresh.length > 0) console.log(nextSteps)
-  else if (known.length + old.length === 0) throw new CommandError('No table can be served.')
+  else if (existing.length + old.length === 0) throw new CommandError('No table can be served.')
 })

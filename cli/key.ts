@@ -20,9 +20,9 @@ const command = {
   example: 'ana --role hr --claim employee_id=45 --expires 2027-01-01',
 }
 
-const parseClaim = (given: string): [string, unknown] => {
-  const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(given) ?? []
-  if (name === '') throw new UsageError(`--claim is "${given}", but it must be NAME=VALUE.`)
+const parseClaim = (text: string): [string, unknown] => {
+  const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+  if (name === '') throw new UsageError(`--claim is "${text}", but it must be NAME=VALUE.`)
   return [name, parseJson(value)]
 }
 
@@ -42,11 +42,12 @@ export default defineCommand(command, async ({ role, claim, expires }, name = ''
   if (expires !== undefined && !isDate(expires))
     throw new UsageError(`--expires is "${expires}", but it must be a day such as 2027-01-01.`)
   const keys = readKeys(path)
-  if (keys.some((one) => one.name === name)) throw new CommandError(`There is a key with the name "${name}" already.`)
+  if (keys.some((other) => other.name === name))
+    throw new CommandError(`There is a key with the name "${name}" already.`)
   const key = randomBytes(32).toString('base64url')
-  const given = claim.map(parseClaim)
-  const claims = Object.fromEntries(given)
-  if (Object.keys(claims).length < given.length)
+  const entries = claim.map(parseClaim)
+  const claims = Object.fromEntries(entries)
+  if (Object.keys(claims).length < entries.length)
     throw new UsageError('--claim names a claim twice; write several values as a list: NAME=[1,2].')
   const added = {
     name,

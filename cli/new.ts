@@ -95,7 +95,7 @@ export default defineCommand(
       const loaded = await projectRegistry().catch((error: Error) => {
         throw error instanceof RegistryError ? new CommandError(`Nothing was written. ${error.message}`) : error
       })
-      if (loaded.find((one) => one.path === path)?.demo.length !== rows.length)
+      if (loaded.find((other) => other.path === path)?.demo.length !== rows.length)
         throw new CommandError(`The demo rows of ${path} would not be valid; try --rows 0.`)
     })
 

@@ -32,9 +32,15 @@ const described = ({ steps, differences }: MigrationPlan, withSql: boolean): str
   const together = applyTogether(differences)
   return [
     ...section('A start makes these changes:', done),
-    ...listed('A start is refused until you decide:', (one) => one.isBlocking && one.approval !== undefined),
+    ...listed(
+      'A start is refused until you decide:',
+      (difference) => difference.isBlocking && difference.approval !== undefined,
+    ),
     ...(together === undefined ? [] : [together]),
-    ...listed('A start is refused until this is corrected:', (one) => one.isBlocking && one.approval === undefined),
+    ...listed(
+      'A start is refused until this is corrected:',
+      (difference) => difference.isBlocking && difference.approval === undefined,
+    ),
     ...listed('Optional:', ({ isBlocking }) => !isBlocking),
   ].join('\n\n')
 }

@@ -1,9 +1,9 @@
 /** Adds rows to the database in DATABASE_URL: `npm run seed -- --rows 1000 --resource books` or `--demo contracts`. */
-import { nearest } from '../engine/descriptor/nearest.js'
 import type { Registry, Resource } from '../engine/descriptor/registry.js'
 import { progressBar } from '../engine/process/progress.js'
 import { openStorage } from '../engine/storage/open.js'
 import { addBulkRows } from '../support/bulkRows.js'
+import { findResource } from '../support/findResource.js'
 import { CommandError, defineCommand, integer, optionalText, UsageError } from '../support/options.js'
 import { withSampleRows } from '../support/samples.js'
 import { openOptions, requireFile } from './openOptions.js'
@@ -26,20 +26,15 @@ const command = {
   example: '--rows 100000 --resource books',
 }
 
-const findResource = (registry: Registry, option: string, path: string): Resource => {
-  const resource = registry.find((one) => one.path === path)
-  if (resource?.existing)
-    throw new UsageError(`--${option} is "${path}", whose table belongs to another program; nothing is loaded into it.`)
-  if (resource) return resource
-  const paths = registry.map((one) => one.path)
-  const near = nearest(path, paths)
-  const advice = near ? `Did you mean ${near}?` : `The resources are ${paths.join(', ')}.`
-  throw new UsageError(`--${option} is "${path}", which is not a resource. ${advice}`)
+const findManaged = (registry: Registry, option: string, path: string): Resource => {
+  const resource = findResource(registry, option, path)
+  if (!resource.existing) return resource
+  throw new UsageError(`${option} is "${path}", whose table belongs to another program; nothing is loaded into it.`)
 }
 
 /** The resources of --demo, all of which have demo rows. */
 const demoResources = (registry: Registry, paths: string): Resource[] => {
-  const resources = new Set(paths.split(',').map((path) => findResource(registry, 'demo', path.trim())))
+  const resources = new Set(paths.split(',').map((path) => findManaged(registry, '--demo', path.trim())))
   const empty = [...resources].find(({ demo }) => demo.length === 0)
   if (empty) throw new CommandError(`seeds/${empty.path}.json has no demo rows that can be loaded.`)
   return [...resources]
@@ -54,7 +49,7 @@ export default defineCommand(command, async ({ rows, resource: path, demo }) => 
   if (demo === undefined && path === undefined) throw new UsageError('--resource is missing. See --help.')
   const loaded = await projectRegistry()
   const registry = demo === undefined ? withSampleRows(loaded) : loaded
-  const resource = path === undefined ? undefined : findResource(registry, 'resource', path)
+  const resource = path === undefined ? undefined : findManaged(registry, '--resource', path)
   const chosen = demo === undefined ? [] : demoResources(registry, demo)
   requireFile(settings.DATABASE_URL)
   let isFilled = false

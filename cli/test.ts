@@ -1,10 +1,10 @@
 /** Runs the tests that follow from the resources of the project, and those that it has in `tests/`. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { nearest } from '../engine/descriptor/nearest.js'
 import { loadOperations } from '../engine/descriptor/operationFiles.js'
 import { loadProduct } from '../engine/product.js'
 import { onEnd } from '../support/cleanup.js'
+import { findResource } from '../support/findResource.js'
 import { CommandError, defineCommand, integer, optionalText, UsageError } from '../support/options.js'
 import { ownTests } from '../support/ownTests.js'
 import { runTests } from '../support/runTests.js'
@@ -33,12 +33,7 @@ export default defineCommand(command, async ({ resource, database, timeout }) =>
   // Errors in files are reported once, not by every test file.
   await loadProduct(projectFolder())
   await loadOperations(projectFolder(), registry)
-  const paths = registry.map(({ path }) => path)
-  if (resource !== undefined && !paths.includes(resource)) {
-    const near = nearest(resource, paths)
-    const advice = near ? `Did you mean ${near}?` : `The resources are ${paths.join(', ')}.`
-    throw new UsageError(`--resource is "${resource}", which is not a resource. ${advice}`)
-  }
+  if (resource !== undefined) findResource(registry, '--resource', resource)
   process.env['TEST_PROJECT'] = projectFolder()
   if (resource !== undefined) process.env['TEST_RESOURCE'] = resource
   const url = database ?? process.env['TEST_DATABASE_URL']

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
+import { findResource } from '../support/findResource.js'
 import { flag, optionalText, UsageError } from '../support/options.js'
 import { root } from '../support/root.js'
 
@@ -59,14 +60,6 @@ const usesDatabase = (file: string): boolean =>
 /** Whether a test file repeats its tests for each resource. */
 const isGeneric = (file: string): boolean => /\b(?:testedResources|eachProject)\b/.test(sourceOf(file))
 
-const rejectUnknownResource = async (resource: string): Promise<void> => {
-  const paths = (await loadRegistry(root)).map(({ path }) => path)
-  if (paths.includes(resource)) return
-  const near = nearest(resource, paths)
-  const advice = near ? `Did you mean ${near}?` : 'See resources/.'
-  throw new UsageError(`--resource is "${resource}", which is not a resource. ${advice}`)
-}
-
 /**
  * The test files whose names contain one of the texts; files that begin with the other database's name are excluded.
  * Without a text, slow files run with --all only, and a run on PostgreSQL leaves out the files that do not use the database.
@@ -76,7 +69,7 @@ export const testFiles = async (
   texts: readonly string[],
   { resource, all: hasSlow }: { readonly resource: string | undefined; readonly all: boolean },
 ): Promise<string[]> => {
-  if (resource !== undefined) await rejectUnknownResource(resource)
+  if (resource !== undefined) findResource(await loadRegistry(root), '--resource', resource)
   const other = database === 'sqlite' ? 'postgres.' : 'sqlite.'
   const found = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
   const all = found.filter((file) => file.endsWith(suffix) && !basename(file).startsWith(other)).sort()

@@ -1,4 +1,4 @@
-/** Starts a Citus cluster for tests, a coordinator and two workers, from whatever PostgreSQL installation has Citus. */
+/** Starts a Citus cluster for tests, a coordinator and two workers, from an installation of PostgreSQL that has Citus. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -59,7 +59,7 @@ const settings = {
   unix_socket_directories: '',
   max_prepared_transactions: '50',
   fsync: 'off',
-  // All nodes are on this machine; with TLS, they would look for certificates in somebody's home.
+  // All nodes are on this machine; with TLS, they would look for certificates in a home folder.
   'citus.node_conninfo': 'sslmode=disable',
 }
 
@@ -91,8 +91,8 @@ export const startCitus = async (bin: string): Promise<CitusCluster> => {
       kill: () => process.kill(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL'),
       async start() {
         // Not before the sessions of the killed one have ended.
-        for (let left = 60; !begin(); left--) {
-          if (left === 0) fail()
+        for (let attempts = 60; !begin(); attempts--) {
+          if (attempts === 0) fail()
           await setTimeout(500)
         }
       },

@@ -32,7 +32,7 @@ const endBy = async (signal: NodeJS.Signals): Promise<void> => {
   isEnding = true
   // The process keeps running during the cleanup and may add tasks.
   while (tasks.size > 0) await runNewest(false)
-  for (const one of signals) process.removeAllListeners(one)
+  for (const name of signals) process.removeAllListeners(name)
   process.kill(process.pid, signal)
 }
 

@@ -2,9 +2,9 @@
 import type { Resource } from '../engine/descriptor/registry.js'
 
 /** `n` is its place in the registry, so that its table has a name that no other has. */
-export const asManaged = (given: Resource, n: number): Resource => {
-  const { existing, idColumn: _, ...resource } = given
-  if (!existing) return given
+export const asManaged = (original: Resource, n: number): Resource => {
+  const { existing, idColumn: _, ...resource } = original
+  if (!existing) return original
   return {
     ...resource,
     table: `existing_${n}_of_another_program`,

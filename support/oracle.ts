@@ -84,9 +84,9 @@ const unitsOf = (decimal: string, { places = 0 }: Field): bigint => {
 /** The type of the issue for a value of the right kind that breaks a rule of its field. */
 export const brokenRule = (field: Field, value: GivenValue): string | undefined => {
   const { oneOf, min, max, minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern = '[^]*' } = field
-  const order = (one: GivenValue) => {
-    if (field.digits !== undefined) return unitsOf(String(one), field)
-    return typeof one === 'string' ? Date.parse(one) : Number(one)
+  const order = (bound: GivenValue) => {
+    if (field.digits !== undefined) return unitsOf(String(bound), field)
+    return typeof bound === 'string' ? Date.parse(bound) : Number(bound)
   }
   // A JSON value has no rules, and may have a member named toString.
   if (typeof value === 'object') return undefined
@@ -170,13 +170,13 @@ export class Oracle {
 
   /** Adds rows in the order of their ids. */
   add(resource: Resource, rows: readonly RowValues[]): void {
-    const known = this.#rows.get(resource) ?? []
+    const stored = this.#rows.get(resource) ?? []
     const ids = this.#ids.get(resource.path) ?? []
     for (const row of rows) {
-      known.push(indexed(resource, row))
+      stored.push(indexed(resource, row))
       ids.push(Number(row['id']))
     }
-    this.#rows.set(resource, known)
+    this.#rows.set(resource, stored)
     this.#ids.set(resource.path, ids)
   }
 
@@ -196,7 +196,7 @@ export class Oracle {
   deletion(registry: Registry, resource: Resource, id: number): { preventedBy: string[]; apply: () => void } {
     const deleted = [{ resource, id }]
     const isDeleted = (source: Resource, rowId: unknown) =>
-      deleted.some((one) => one.resource === source && one.id === rowId)
+      deleted.some((deletion) => deletion.resource === source && deletion.id === rowId)
     const references: (Reference & { readonly id: number })[] = []
     for (const target of deleted) {
       for (const { resource: source, field } of referencesTo(registry, target.resource.path)) {
@@ -208,14 +208,17 @@ export class Oracle {
         }
       }
     }
-    const left = references.filter((one) => !isDeleted(one.resource, one.id))
-    const preventing = left.filter(({ field }) => field.onDelete !== 'set null')
+    const remaining = references.filter((reference) => !isDeleted(reference.resource, reference.id))
+    const preventing = remaining.filter(({ field }) => field.onDelete !== 'set null')
     const apply = () => {
-      for (const { resource: source, field, id: rowId } of left)
+      for (const { resource: source, field, id: rowId } of remaining)
         this.update(source, { ...this.row(source, rowId), [field.name]: null })
-      for (const one of deleted) this.#set(one.resource, one.id, undefined)
+      for (const target of deleted) this.#set(target.resource, target.id, undefined)
     }
-    return { preventedBy: [...new Set(preventing.map((one) => `${one.resource.path} ${one.field.name}`))], apply }
+    return {
+      preventedBy: [...new Set(preventing.map((reference) => `${reference.resource.path} ${reference.field.name}`))],
+      apply,
+    }
   }
 
   ids(path: string): readonly number[] {
@@ -241,8 +244,8 @@ export class Oracle {
       const matches = comparisons[operator]
       const described = fields.get(field) as Field
       const stored = comparable(described, (row[field] ?? null) as ParameterValue | null)
-      const given = [value].flat().map((one) => comparable(described, one) as ParameterValue)
-      const sought = operand === 'list' ? given : (given[0] as ParameterValue)
+      const operands = [value].flat().map((operandValue) => comparable(described, operandValue) as ParameterValue)
+      const sought = operand === 'list' ? operands : (operands[0] as ParameterValue)
       return matches(option === 'range' && typeof stored === 'string' ? textKey(stored) : stored, sought)
     }
     const key = (row: RowValues) => {
@@ -276,16 +279,16 @@ export class Oracle {
   list(resource: Resource, parameters: readonly Parameter[]): ExpectedList {
     // Of a repeated parameter the last one counts, except in a list.
     const decode = (written: string) => new URLSearchParams(`x=${written}`).get('x') ?? ''
-    const given = new Map(parameters.map((parameter) => [parameter.name, parameter]))
+    const byName = new Map(parameters.map((parameter) => [parameter.name, parameter]))
     const rejected: string[] = []
     const where: Condition[] = []
     for (const [name, { min, max }] of Object.entries(bounds)) {
-      const parameter = given.get(name)
+      const parameter = byName.get(name)
       if (!parameter) continue
       const { integer } = parameter
       if (integer === undefined || integer < min || (max !== undefined && integer > max)) rejected.push(name)
     }
-    const sort = given.get('sort')?.written ?? 'id'
+    const sort = byName.get('sort')?.written ?? 'id'
     if (!possibleOrders(resource).includes(sort)) rejected.push('sort')
     const expandable = expandableFields(resource)
     const expand = parameters.filter(({ name }) => name === 'expand' && expandable.length > 0)
@@ -311,11 +314,11 @@ export class Oracle {
     if (rejected.length > 0) return { rejected }
     const rows = this.matching(resource, {
       where,
-      search: decode(given.get('q')?.written ?? '').trim(),
+      search: decode(byName.get('q')?.written ?? '').trim(),
       order: { field: sort.replace('-', ''), descending: sort.startsWith('-') },
     })
-    const limit = given.get('limit')?.integer ?? 50n
-    const offset = given.get('offset')?.integer ?? 0n
+    const limit = byName.get('limit')?.integer ?? 50n
+    const offset = byName.get('offset')?.integer ?? 0n
     const start = offset > BigInt(rows.length) ? rows.length : Number(offset)
     const references = expandable.filter(({ name }) => expand.some(({ written }) => written === name))
     const data = rows.slice(start, start + Number(limit)).map((row) => this.#expanded(row, references))
@@ -351,8 +354,8 @@ export class Oracle {
     const fieldOf = (name: string) => resource.fields.find((field) => field.name === name.split('.')[0]) as Field
     const compareBy = (a: [string, Value][], b: [string, Value][]): number =>
       a.reduce((order, [name, value], n) => {
-        const [left, right] = [value, b[n]?.[1] ?? null].map((one) =>
-          name.includes('.') ? one : comparable(fieldOf(name), one as ParameterValue | null),
+        const [left, right] = [value, b[n]?.[1] ?? null].map((groupBy) =>
+          name.includes('.') ? groupBy : comparable(fieldOf(name), groupBy as ParameterValue | null),
         ) as [ParameterValue | null, ParameterValue | null]
         if (order !== 0 || left === right) return order
         return left === null ? -1 : right === null ? 1 : compareValues(left, right)
@@ -380,10 +383,12 @@ export class Oracle {
         const names = unique ? [...unique, name] : []
         return (
           names.length > 0 &&
-          names.every((one) => row[one] !== null) &&
+          names.every((member) => row[member] !== null) &&
           this.#rows
             .get(resource)
-            ?.some((other) => other.row['id'] !== row['id'] && names.every((one) => other.row[one] === row[one]))
+            ?.some(
+              (other) => other.row['id'] !== row['id'] && names.every((member) => other.row[member] === row[member]),
+            )
         )
       })
       .map(({ name }) => name)

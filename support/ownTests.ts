@@ -12,7 +12,7 @@ export const ownTests = (folder: string, testSeconds = 60): TestGroup => {
   const path = join(folder, 'tests')
   const names = existsSync(path) ? readdirSync(path, { recursive: true, encoding: 'utf8' }) : []
   const files = names.map((name) => `tests/${name.split(sep).join('/')}`)
-  for (const file of files.filter((one) => looksLikeTest(one) && !isRun(one)))
+  for (const file of files.filter((name) => looksLikeTest(name) && !isRun(name)))
     warnUser(`${file} is not run: a test file is in tests/ itself, and its name ends with .test.ts.`)
   return { folder, files: files.filter(isRun).sort(), testSeconds }
 }

@@ -48,7 +48,7 @@ const hasTargets = ({ fields }: Resource, row: RowValues, rows: RowLists): boole
 const generate = (registry: Registry, resource: Resource, others: RowLists): RowValues[] => {
   const { path, fields, rules = [] } = resource
   const generated: RowValues[] = []
-  const rows = (one: string) => (one === path ? generated : (others.get(one) ?? []))
+  const rows = (target: string) => (target === path ? generated : (others.get(target) ?? []))
   const lone = fields.filter(({ references, unique, required }) => references && unique?.length === 0 && required)
   // Half of the referenced rows are left for creates.
   const limits = lone.map(({ references = '' }) => Math.ceil(rows(references).length / 2) || generatedRows)
@@ -58,7 +58,7 @@ const generate = (registry: Registry, resource: Resource, others: RowLists): Row
     if (name === 'id') return managed ? sampleId(resource, generated.length + 1) : undefined
     if (!required && n % 4 === 0) return null
     // The rows of this table, and of one that requires it too, do not exist yet.
-    const target = registry.find((one) => one.path === references)
+    const target = registry.find((candidate) => candidate.path === references)
     if (target && required && rows(references).length === 0)
       return sampleId(target, references === path ? generated.length + 1 : 1)
     if (managed === true) return target ? (rows(references)[n]?.['id'] ?? null) : sampleValue(field, n)
@@ -68,11 +68,11 @@ const generate = (registry: Registry, resource: Resource, others: RowLists): Row
   }
   let failures = 0
   for (let n = 1; n <= Math.min(generatedRows, ...limits) && failures < maxFailures; n++) {
-    const given = fields.flatMap((field) => {
+    const fixedValues = fields.flatMap((field) => {
       const value = fixedValue(field, n)
       return value === undefined ? [] : [[field.name, value]]
     })
-    const fixed: RowValues = Object.fromEntries(given)
+    const fixed: RowValues = Object.fromEntries(fixedValues)
     try {
       const row = { ...newRow(resource, findBody({ rows, resource, n, fixed })), ...fixed }
       if (keepsRules(resource, row) && !repeatsKey(resource, row, generated)) generated.push(row)
@@ -105,10 +105,10 @@ export const withSampleRows = (registry: Registry): Registry => {
   for (let isChanged = true; isChanged; ) {
     isChanged = false
     for (const resource of registry) {
-      const known = rows.get(resource.path) ?? []
-      const left = resource.demo.length > 0 ? known : known.filter((row) => hasTargets(resource, row, rows))
-      isChanged ||= left.length < known.length
-      rows.set(resource.path, left)
+      const before = rows.get(resource.path) ?? []
+      const kept = resource.demo.length > 0 ? before : before.filter((row) => hasTargets(resource, row, rows))
+      isChanged ||= kept.length < before.length
+      rows.set(resource.path, kept)
     }
   }
   return registry.map((resource) => ({ ...resource, demo: rows.get(resource.path) ?? [] }))

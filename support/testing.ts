@@ -31,7 +31,7 @@ export interface TestCaller {
 }
 
 export interface TestService {
-  /** Answers a request: of nobody, or of the caller that `as` named. */
+  /** Answers a request: without a caller, or of the caller that `as` named. */
   fetch(request: Request): Promise<Response>
   /** The same service for a caller. */
   as(caller: TestCaller | 'API_TOKEN'): TestService

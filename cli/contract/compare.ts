@@ -3,7 +3,7 @@ import { compareSchemas } from './compareSchemas.js'
 import { type Difference, differenceList } from './differences.js'
 import { allKeys, asList, asObject, isSame, type Json } from './json.js'
 import type { RuleName } from './rules.js'
-import { type At, type Compare, changed, compareKeywords, report } from './walk.js'
+import { type At, type Compare, changed, compareKeywords, compareLists, report, toggled } from './walk.js'
 
 /** Compares the members of two objects; those that only one of them has are reported. */
 const members =
@@ -22,9 +22,7 @@ const members =
     }
   }
 
-const required: Compare = (before, after, at) => {
-  if ((before === true) !== (after === true)) report(at, after === true ? 'became-required' : 'became-optional')
-}
+const required = toggled('became-required', 'became-optional')
 
 const content = members(
   (type, parent) => `${type} of ${parent}`,
@@ -50,8 +48,8 @@ const parameters = members(
 
 const byName = (list: unknown): Json =>
   Object.fromEntries(
-    asList(list).map((one) => {
-      const { in: place, name, ...rest } = asObject(one)
+    asList(list).map((parameter) => {
+      const { in: place, name, ...rest } = asObject(parameter)
       return [`${place} ${name}`, rest]
     }),
   )
@@ -71,7 +69,7 @@ const responses = members(
 )
 
 const security: Compare = (before, after, at) => {
-  const schemes = (list: unknown) => asList(list).map((one) => Object.keys(asObject(one)).join())
+  const schemes = (list: unknown) => asList(list).map((scheme) => Object.keys(asObject(scheme)).join())
   const [old, now] = [schemes(before), schemes(after)]
   const isSecured = (names: readonly string[]) => names.length > 0 && !names.includes('')
   // Who may use it then, its access says.
@@ -84,9 +82,7 @@ const security: Compare = (before, after, at) => {
 const access: Compare = (before, after, at) => {
   // Without rules everybody reads, and only the write token does the rest, which may do everything anyway.
   const everybody = at.subject.startsWith('GET ') ? ['public'] : []
-  const [old, now] = [before, after].map((rules) => asList(rules ?? everybody).map((rule) => JSON.stringify(rule)))
-  for (const rule of old ?? []) if (!now?.includes(rule)) report(at, 'access-lost', JSON.parse(rule), undefined)
-  for (const rule of now ?? []) if (!old?.includes(rule)) report(at, 'access-gained', undefined, JSON.parse(rule))
+  compareLists(asList(before ?? everybody), asList(after ?? everybody), at, ['access-gained', 'access-lost'])
 }
 
 const operation: Readonly<Record<string, Compare>> = {
@@ -130,7 +126,7 @@ export const compareDocuments = (before: Json, after: Json): Difference[] => {
     else if (oldPaths[name] === undefined) report(at, 'operation-added')
     else compareKeywords(operation, asObject(oldPaths[name]), asObject(newPaths[name]), at)
   }
-  for (const key of allKeys(before, after).filter((one) => one !== 'components' && one !== 'paths')) {
+  for (const key of allKeys(before, after).filter((name) => name !== 'components' && name !== 'paths')) {
     const [rule, subject] = frame[key] ?? ['keyword-changed', key]
     changed(rule)(before[key], after[key], start(subject))
   }

@@ -1,6 +1,6 @@
 /** Compares two JSON schemas by the keywords that our documents use. */
-import { allKeys, asList, asObject, isObject, isSame, type Json } from './json.js'
-import { type At, type Compare, changed, compareKeywords, report, wordings } from './walk.js'
+import { allKeys, asList, asObject, isObject, type Json } from './json.js'
+import { type At, type Compare, changed, compareKeywords, compareLists, report, toggled, wordings } from './walk.js'
 
 interface Given {
   /** Requests could not leave the value out before, or cannot any more. */
@@ -21,7 +21,7 @@ const everyType = ['string', 'number', 'boolean', 'object', 'array', 'null']
 const schemaTypes = ({ type, anyOf, format }: Json): readonly unknown[] => {
   if (type === undefined) return anyOf === undefined ? everyType : ['anyOf']
   const types = Array.isArray(type) ? type : [type]
-  return format === undefined ? types : types.map((one) => (one === 'null' ? one : `${one} (${format})`))
+  return format === undefined ? types : types.map((name) => (name === 'null' ? name : `${name} (${format})`))
 }
 /** Whether values of a type are allowed: a date is a string too. */
 const allows = (types: readonly unknown[], type: unknown): boolean =>
@@ -79,11 +79,11 @@ const limits = {
 
 /** A list of allowed values; without a list, all are allowed. Null is compared with the types. */
 const choices: Compare = (before, after, at) => {
-  const [old, now] = [before, after].map((list) => list && asList(list).filter((value) => value !== null))
-  const lacks = (list: unknown, value: unknown) => !asList(list).some((one) => isSame(one, value))
-  if (old === undefined || now === undefined) return limit('list of values', 0)(old, now, at)
-  for (const value of asList(now)) if (lacks(old, value)) report(at, 'value-added', undefined, value)
-  for (const value of asList(old)) if (lacks(now, value)) report(at, 'value-removed', value)
+  const [old, now] = [before, after].map((list) =>
+    list === undefined ? undefined : asList(list).filter((value) => value !== null),
+  )
+  if (old === undefined || now === undefined) limit('list of values', 0)(old, now, at)
+  else compareLists(old, now, at, ['value-added', 'value-removed'])
 }
 
 const unique: Compare = (before, after, at) => {
@@ -100,10 +100,6 @@ const references: Compare = (before, after, at) => {
   changed(rule)(before, after, at)
 }
 
-const redacted: Compare = (before, after, at) => {
-  if ((before === true) !== (after === true)) report(at, after === true ? 'redacted' : 'revealed')
-}
-
 /** The roles that see a field; without the keyword, everybody. */
 const readBy: Compare = (before, after, at) => {
   const lost = before === undefined ? after !== undefined : asList(before).some((role) => !asList(after).includes(role))
@@ -112,32 +108,25 @@ const readBy: Compare = (before, after, at) => {
 
 /** Rules between fields, each by its message. */
 const rowRules: Compare = (before, after, at) => {
-  const messages = (list: unknown) => asList(list).map((rule) => String(asObject(rule)['message']))
-  const [old, now] = [messages(before), messages(after)]
-  for (const message of now.filter((one) => !old.includes(one))) report(at, 'rule-added', undefined, message)
-  for (const message of old.filter((one) => !now.includes(one))) report(at, 'rule-removed', message)
+  const messages = (list: unknown) => asList(list).map((rule) => asObject(rule)['message'])
+  compareLists(messages(before), messages(after), at, ['rule-added', 'rule-removed'])
 }
 
 /** The steps that updates may make; without the keyword, all. */
 const steps: Compare = (before, after, at) => {
   if (before === undefined && after === undefined) return
-  const [old, now] = [asObject(before), asObject(after)]
-  const stepsFrom = (next: Json, from: string) => asList(next[from]).map((to) => `${from} → ${to}`)
-  const [possible, allowed] = [old, now].map((next) => Object.keys(next).flatMap((from) => stepsFrom(next, from)))
+  const stepsOf = (next: unknown) =>
+    Object.entries(asObject(next)).flatMap(([from, targets]) => asList(targets).map((to) => `${from} → ${to}`))
   if (before === undefined) report(at, 'steps-limited')
   else if (after === undefined) report(at, 'steps-free')
-  else {
-    for (const step of possible?.filter((one) => !allowed?.includes(one)) ?? []) report(at, 'step-removed', step)
-    for (const step of allowed?.filter((one) => !possible?.includes(one)) ?? [])
-      report(at, 'step-added', undefined, step)
-  }
+  else compareLists(stepsOf(before), stepsOf(after), at, ['step-added', 'step-removed'])
 }
 
 /** The extensions in which our documents state what JSON Schema cannot. */
 const extensions = {
   'x-unique': unique,
   'x-references': references,
-  'x-redacted': redacted,
+  'x-redacted': toggled('redacted', 'revealed'),
   'x-read-by': readBy,
   'x-rules': rowRules,
   'x-next': steps,

@@ -1,5 +1,5 @@
 /** Collects the differences between two documents, and merges equal ones of several operations. */
-import { type Detail, getRule, type RuleName } from './rules.js'
+import { type Detail, describe, getRule, type RuleName } from './rules.js'
 
 type Audience = 'readers' | 'writers' | 'generated clients'
 
@@ -24,13 +24,13 @@ const findAudience = (operations: readonly string[]): Audience[] => {
 }
 
 const makeDifference = (rule: RuleName, detail: Detail, operations: readonly string[]): Difference => {
-  const { text, breaks = {}, breaksGenerated } = getRule(rule)
+  const { breaks = {}, breaksGenerated } = getRule(rule)
   const reason = breaks[detail.side]
   return {
     rule,
     subject: detail.subject,
     operations,
-    message: text(detail),
+    message: describe(rule, detail),
     breaks: [
       ...(reason === undefined ? [] : findAudience(operations).map((audience) => ({ audience, reason }))),
       ...(breaksGenerated === undefined ? [] : [{ audience: 'generated clients' as const, reason: breaksGenerated }]),
@@ -57,7 +57,7 @@ export const differenceList = () => {
       )
       const isImplied = ({ rule, subject }: Difference) =>
         rule === 'description-changed' && lines.some((other) => other.rule !== rule && other.subject === subject)
-      return lines.filter((one) => !isImplied(one))
+      return lines.filter((difference) => !isImplied(difference))
     },
   }
 }

@@ -19,10 +19,10 @@ export const formatReport = (differences: readonly Difference[], isAccepted: boo
   const breaking = differences.filter(({ breaks }) => breaks.length > 0)
   const harmless = differences.filter(({ breaks }) => breaks.length === 0)
   const linesFor = (audience: string) =>
-    breaking.flatMap((one) =>
-      one.breaks
+    breaking.flatMap((difference) =>
+      difference.breaks
         .filter((broken) => broken.audience === audience)
-        .map(({ reason }) => sentence(`${one.message}${places(one)}: ${reason}`)),
+        .map(({ reason }) => sentence(`${difference.message}${places(difference)}: ${reason}`)),
     )
   const advice = isAccepted
     ? 'Recorded in docs/openapi.json; commit it with your change.'
@@ -33,7 +33,7 @@ export const formatReport = (differences: readonly Difference[], isAccepted: boo
     ),
     ...section(
       'Not breaking:',
-      harmless.map((one) => sentence(`${one.message}${places(one)}`)),
+      harmless.map((difference) => sentence(`${difference.message}${places(difference)}`)),
     ),
     advice,
   ].join('\n\n')

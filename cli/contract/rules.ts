@@ -11,8 +11,9 @@ export interface Detail {
 }
 
 interface Rule {
-  readonly text: (detail: Detail) => string
-  /** Why it breaks clients, by the side on which it happens; a side that is not listed breaks nobody. */
+  /** What follows the subject, alike for both sides or different; or the whole sentence. */
+  readonly text: string | Readonly<Record<Side, string>> | ((detail: Detail) => string)
+  /** Why it breaks clients, by the side on which it happens; a side that is not listed breaks no client. */
   readonly breaks?: Partial<Readonly<Record<Side, string>>>
   /** Why it breaks code that was generated from the document. */
   readonly breaksGenerated?: string
@@ -25,69 +26,57 @@ const changed =
   (what: string) =>
   (detail: Detail): string =>
     changes({ ...detail, subject: `${detail.subject}: the ${what}` })
-const is =
-  (what: string) =>
-  ({ subject }: Detail): string =>
-    `${subject} ${what}`
-/** Different texts for requests and responses. */
-const either =
-  (request: string, response: string) =>
-  ({ subject, side }: Detail): string =>
-    `${subject} ${side === 'request' ? request : response}`
 
 const refused = 'requests that were valid are refused'
 const unexpected = 'clients receive values that they did not expect'
 
 export const rules = {
-  'operation-added': { text: is('is new') },
-  'operation-removed': { text: is('is gone'), breaks: { request: 'requests to it get 404 or 405' } },
+  'operation-added': { text: 'is new' },
+  'operation-removed': { text: 'is gone', breaks: { request: 'requests to it get 404 or 405' } },
   'operation-renamed': { text: changed('operation id'), breaksGenerated: 'its function has another name' },
   'schema-renamed': { text: changed('name'), breaksGenerated: 'its type has another name' },
   'base-path-changed': { text: changed('base path'), breaks: { request: 'requests go to the former path' } },
-  'token-required': { text: is('requires the write token'), breaks: { request: 'requests without it get 401' } },
-  'token-not-required': { text: is('no longer requires the write token') },
+  'token-required': { text: 'requires the write token', breaks: { request: 'requests without it get 401' } },
+  'token-not-required': { text: 'no longer requires the write token' },
   'token-scheme-changed': { text: changed('form of the token'), breaks: { request: 'requests without it get 401' } },
 
-  'parameter-added': { text: is('is new') },
-  'required-parameter-added': {
-    text: is('is new and required'),
-    breaks: { request: 'requests without it are refused' },
-  },
-  'parameter-removed': { text: is('is gone'), breaks: { request: 'the service ignores it' } },
+  'parameter-added': { text: 'is new' },
+  'required-parameter-added': { text: 'is new and required', breaks: { request: 'requests without it are refused' } },
+  'parameter-removed': { text: 'is gone', breaks: { request: 'the service ignores it' } },
 
-  'body-added': { text: is('is new'), breaks: { request: 'requests without it are refused' } },
-  'body-removed': { text: is('is gone'), breaks: { request: 'the service ignores it' } },
-  'media-type-added': { text: is('is new') },
+  'body-added': { text: 'is new', breaks: { request: 'requests without it are refused' } },
+  'body-removed': { text: 'is gone', breaks: { request: 'the service ignores it' } },
+  'media-type-added': { text: 'is new' },
   'media-type-removed': {
-    text: is('is gone'),
+    text: 'is gone',
     breaks: { request: 'requests that send it are refused', response: 'clients that ask for it get another' },
   },
-  'status-added': { text: is('is new') },
-  'success-removed': { text: is('is gone'), breaks: { response: 'clients that expect it get another' } },
-  'error-removed': { text: is('is gone') },
-  'header-added': { text: is('is new') },
-  'header-removed': { text: is('is gone'), breaks: { response: 'clients that read it find nothing' } },
+  'status-added': { text: 'is new' },
+  'success-removed': { text: 'is gone', breaks: { response: 'clients that expect it get another' } },
+  'error-removed': { text: 'is gone' },
+  'header-added': { text: 'is new' },
+  'header-removed': { text: 'is gone', breaks: { response: 'clients that read it find nothing' } },
 
-  'field-added': { text: is('is new') },
-  'required-field-added': { text: is('is new and required'), breaks: { request: 'bodies without it are refused' } },
+  'field-added': { text: 'is new' },
+  'required-field-added': { text: 'is new and required', breaks: { request: 'bodies without it are refused' } },
   'field-removed': {
-    text: is('is gone'),
+    text: 'is gone',
     breaks: { request: 'bodies that send it are refused', response: 'clients that read it find nothing' },
   },
   'became-required': {
-    text: either('becomes required', 'is always present'),
+    text: { request: 'becomes required', response: 'is always present' },
     breaks: { request: 'requests without it are refused' },
   },
   'became-optional': {
-    text: either('is no longer required', 'may be null or missing'),
+    text: { request: 'is no longer required', response: 'may be null or missing' },
     breaks: { response: 'clients that rely on it find nothing' },
   },
   'null-added': {
-    text: either('accepts null', 'may be null'),
+    text: { request: 'accepts null', response: 'may be null' },
     breaks: { response: 'clients that rely on its value find null' },
   },
   'null-removed': {
-    text: either('no longer accepts null', 'is never null'),
+    text: { request: 'no longer accepts null', response: 'is never null' },
     breaks: { request: 'requests with null are refused' },
   },
   'type-changed': { text: changed('type'), breaks: { request: refused, response: unexpected } },
@@ -101,17 +90,17 @@ export const rules = {
   'bound-tightened': { text: changes, breaks: { request: refused } },
   'bound-loosened': { text: changes, breaks: { response: unexpected } },
   'pattern-changed': { text: changed('pattern'), breaks: { request: refused, response: unexpected } },
-  closed: { text: is('accepts no unknown properties'), breaks: { request: refused } },
-  opened: { text: is('accepts unknown properties') },
+  closed: { text: 'accepts no unknown properties', breaks: { request: refused } },
+  opened: { text: 'accepts unknown properties' },
   'default-changed': { text: changed('default'), breaks: { request: 'the same request has another result' } },
-  'unique-tightened': { text: either('must be unique', 'is unique'), breaks: { request: refused } },
-  'unique-loosened': { text: is('is no longer unique'), breaks: { response: 'several rows may share a value' } },
+  'unique-tightened': { text: { request: 'must be unique', response: 'is unique' }, breaks: { request: refused } },
+  'unique-loosened': { text: 'is no longer unique', breaks: { response: 'several rows may share a value' } },
   'reference-added': {
-    text: either('must reference an existing row', 'references a row'),
+    text: { request: 'must reference an existing row', response: 'references a row' },
     breaks: { request: refused },
   },
   'reference-removed': {
-    text: is('no longer references a row'),
+    text: 'no longer references a row',
     breaks: { response: 'the row that it names may not exist' },
   },
   'reference-changed': {
@@ -120,15 +109,15 @@ export const rules = {
   },
   'rule-added': { text: ({ subject, after }) => `${subject} has a new rule: ${after}`, breaks: { request: refused } },
   'rule-removed': { text: ({ subject, before }) => `${subject} no longer has the rule: ${before}` },
-  'steps-limited': { text: is('can only be changed step by step'), breaks: { request: refused } },
-  'steps-free': { text: is('can be changed to any value') },
+  'steps-limited': { text: 'can only be changed step by step', breaks: { request: refused } },
+  'steps-free': { text: 'can be changed to any value' },
   'step-added': { text: ({ subject, after }) => `${subject} can be changed: ${after}` },
   'step-removed': {
     text: ({ subject, before }) => `${subject} can no longer be changed: ${before}`,
     breaks: { request: refused },
   },
-  redacted: { text: is('is always null'), breaks: { response: 'clients that read its value find null' } },
-  revealed: { text: is('is no longer redacted: every client sees its values') },
+  redacted: { text: 'is always null', breaks: { response: 'clients that read its value find null' } },
+  revealed: { text: 'is no longer redacted: every client sees its values' },
   'access-lost': {
     text: ({ subject, before }) => `${subject} is no longer allowed for ${show(before)}`,
     breaks: { request: 'its requests get 401 or 403' },
@@ -148,11 +137,18 @@ export const rules = {
   },
 
   'tag-changed': { text: changed('group') },
-  'description-changed': { text: is('is described differently') },
-  'example-changed': { text: is('has another example') },
-  'order-changed': { text: is('has its parts in another order') },
+  'description-changed': { text: 'is described differently' },
+  'example-changed': { text: 'has another example' },
+  'order-changed': { text: 'has its parts in another order' },
 } as const satisfies Record<string, Rule>
 
 export type RuleName = keyof typeof rules
 
 export const getRule = (name: RuleName): Rule => rules[name]
+
+/** What differs, as a sentence without its full stop. */
+export const describe = (name: RuleName, detail: Detail): string => {
+  const { text } = getRule(name)
+  if (typeof text === 'function') return text(detail)
+  return `${detail.subject} ${typeof text === 'string' ? text : text[detail.side]}`
+}

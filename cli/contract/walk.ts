@@ -22,6 +22,25 @@ export const changed =
     if (!isSame(before, after)) report(at, rule, before, after)
   }
 
+/** A keyword that is true, or absent. */
+export const toggled =
+  (on: RuleName, off: RuleName): Compare =>
+  (before, after, at) => {
+    if ((before === true) !== (after === true)) report(at, after === true ? on : off)
+  }
+
+/** The members that only one of two lists has. */
+export const compareLists = (
+  before: readonly unknown[],
+  after: readonly unknown[],
+  at: At,
+  [added, removed]: readonly [added: RuleName, removed: RuleName],
+): void => {
+  const lacks = (list: readonly unknown[], value: unknown) => !list.some((other) => isSame(other, value))
+  for (const value of after) if (lacks(before, value)) report(at, added, undefined, value)
+  for (const value of before) if (lacks(after, value)) report(at, removed, value)
+}
+
 /** The keywords that only people read. */
 export const wordings: Readonly<Record<string, RuleName>> = {
   description: 'description-changed',
@@ -32,10 +51,15 @@ export const wordings: Readonly<Record<string, RuleName>> = {
 }
 
 /** Compares two objects: each keyword as it is known, and any other as one of unknown effect. */
-export const compareKeywords = (known: Readonly<Record<string, Compare>>, before: Json, after: Json, at: At): void => {
-  for (const [key, compare] of Object.entries(known)) compare(before[key], after[key], at)
+export const compareKeywords = (
+  keywords: Readonly<Record<string, Compare>>,
+  before: Json,
+  after: Json,
+  at: At,
+): void => {
+  for (const [key, compare] of Object.entries(keywords)) compare(before[key], after[key], at)
   for (const key of allKeys(before, after)) {
-    if (Object.hasOwn(known, key) || isSame(before[key], after[key])) continue
+    if (Object.hasOwn(keywords, key) || isSame(before[key], after[key])) continue
     const rule = Object.hasOwn(wordings, key) ? wordings[key] : undefined
     if (rule) report(at, rule)
     else report({ ...at, subject: `${at.subject}: ${key}` }, 'keyword-changed', before[key], after[key])

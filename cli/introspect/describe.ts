@@ -25,7 +25,7 @@ interface Description {
 /** The kind of field that serves a column; undefined for bytes. A type that no kind stores is served as text. */
 const kindFor = ({ type, kind, digits, places }: CatalogueColumn): KindSpec | undefined => {
   if (kind !== undefined) return digits === undefined ? { kind } : { kind, digits, places }
-  const foreign = kindNames.find((one) => kindOf(one).foreignTypes?.test(type))
+  const foreign = kindNames.find((kindName) => kindOf(kindName).foreignTypes?.test(type))
   return foreign || !/blob|bytea|binary/i.test(type) ? { kind: foreign ?? 'text' } : undefined
 }
 
@@ -82,10 +82,10 @@ const parseBounds = (sql: string, column: string, spec: KindSpec): Pick<NewField
   const bounds: { min?: number | string; max?: number | string } = {}
   for (const condition of conditions) {
     const [, name, operator = '', text = ''] = /^["`[]?(\w+)["`\]]? ?(>=|<=|>|<) ?(\S+)$/.exec(condition) ?? []
-    const given = text.replace(/^'(.*)'$/, '$1')
+    const bound = text.replace(/^'(.*)'$/, '$1')
     const step = operator === '>' ? 1 : operator === '<' ? -1 : 0
-    const value = kindOf(kind).input === 'number' ? Number(given) + step : given
-    const isStated = given !== '' && takesOption(kind, 'min') && isValueOf(spec, value)
+    const value = kindOf(kind).input === 'number' ? Number(bound) + step : bound
+    const isStated = bound !== '' && takesOption(kind, 'min') && isValueOf(spec, value)
     if (name !== column || !isStated || (step !== 0 && !kindOf(kind).isWhole)) return undefined
     bounds[operator.startsWith('>') ? 'min' : 'max'] = value as number | string
   }
@@ -141,8 +141,8 @@ const inferPreset = (
   const { default: sql, whyReadOnly } = column
   if (whyReadOnly != null) return { managed: true }
   if (sql === null || /^null\b/i.test(sql)) return {}
-  const known = parseDefault(sql, spec)
-  if (known) return isUnique ? {} : known
+  const preset = parseDefault(sql, spec)
+  if (preset) return isUnique ? {} : preset
   return { managed: true }
 }
 
@@ -150,7 +150,7 @@ const canBeUnique = (kind: Kind): boolean => takesOption(kind, 'unique')
 
 /** Why clients cannot create rows of a table, all of them. */
 const whyNoCreate = (table: CatalogueTable, key: CatalogueColumn, fields: readonly NewField[]): string[] => {
-  const left = table.columns.filter(
+  const unset = table.columns.filter(
     ({ isNotNull, default: value, name }) =>
       isNotNull &&
       value === null &&
@@ -161,7 +161,7 @@ const whyNoCreate = (table: CatalogueTable, key: CatalogueColumn, fields: readon
   const isAssigned = table.rowId === key.name || key.default !== null
   const idKind = key.kind && kindOf(key.kind)
   return [
-    ...(left.length > 0 ? ['a column that is left out needs a value'] : []),
+    ...(unset.length > 0 ? ['a column that is left out needs a value'] : []),
     ...(idKind?.isWhole && !isAssigned ? ['the database assigns no ids'] : []),
     ...(idKind?.isText && isInteger ? ['its ids are integers, some beyond 2^53 - 1, and are served as texts'] : []),
     ...(idKind?.length && key.foreignKey ? [`its ids are those of "${key.foreignKey.target}"`] : []),
@@ -233,7 +233,7 @@ const describeTable = (table: CatalogueTable, key: CatalogueColumn, targets: Rea
 
 /** The resources of tables; those in the registry have one already. */
 export const describeTables = (tables: readonly CatalogueTable[], registry: Registry, area: string): Description[] => {
-  const others = tables.filter(({ name }) => !registry.some((one) => one.table === name))
+  const others = tables.filter(({ name }) => !registry.some((resource) => resource.table === name))
   const names = tables.map(({ name }) => name)
   const keys = new Map(
     others.flatMap((table) => {

@@ -63,9 +63,9 @@ const parseType = (type: string, registry: Registry, ownPath: string): Typed => 
   if (Object.hasOwn(foreignKinds, type)) throw new UsageError(`${unknown}; use ${foreignKinds[type]}`)
   const byTable = registry.find(({ table }) => table === type)
   if (byTable) throw new UsageError(`"${type}" is a table; to reference its rows, write ${byTable.path}`)
-  const known = [...Object.keys(types), ...paths]
+  const names = [...Object.keys(types), ...paths]
   throw new UsageError(
-    `${unknown}${didYouMean(type, known) || `; it must be ${Object.keys(types).join(', ')} or the path of a resource`}`,
+    `${unknown}${didYouMean(type, names) || `; it must be ${Object.keys(types).join(', ')} or the path of a resource`}`,
   )
 }
 
@@ -111,10 +111,10 @@ const parse = (argument: string, registry: Registry, ownPath: string): NewField 
 }
 
 /** Parses all fields; throws a UsageError with the errors of all of them, each after the field. */
-export const parseFields = (given: readonly string[], registry: Registry, ownPath: string): NewField[] => {
+export const parseFields = (texts: readonly string[], registry: Registry, ownPath: string): NewField[] => {
   const errors: string[] = []
   const fields = new Map<string, NewField>()
-  for (const argument of given) {
+  for (const argument of texts) {
     try {
       const field = parse(argument, registry, ownPath)
       if (fields.has(field.name)) throw new UsageError(`the field "${field.name}" is given twice`)

@@ -80,7 +80,7 @@ for (const [name, ...args] of [['check'], ['test', 'structure']]) {
 
 const [deployed] = await loadRegistry(root)
 const [missing, empty, target] = ['missing', 'empty', 'target'].map((name) => `sqlite:${join(folder, name)}`)
-const unknown = (name: string, like?: string) => `is "${name}", which is not a resource. Did you mean ${like}?`
+const unknown = (name: string, like?: string) => `is "${name}", which is not a resource. Did you mean "${like}"?`
 const rejected: [name: string, args: string, status: number, message: string][] = [
   ['seed', '', 2, '--rows is missing. See --help.'],
   ['seed', '--rows 5 --resource employes', 2, `--resource ${unknown('employes', 'employees')}`],

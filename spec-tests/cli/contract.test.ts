@@ -423,8 +423,8 @@ test('a new rule between fields, and steps that are no longer allowed, break wri
   assert.equal(structural(compare(withSteps(), withSteps({ a: ['b'] }))), ['steps-limited BookUpdate.stage: writers'])
   assert.equal(structural(compare(withSteps({ a: ['b'] }), withSteps())), ['steps-free BookUpdate.stage'])
   assert.equal(structural(compare(withSteps({ a: ['b'] }), withSteps({ a: ['c'] }))), [
-    'step-removed BookUpdate.stage: writers',
     'step-added BookUpdate.stage',
+    'step-removed BookUpdate.stage: writers',
   ])
 })
 
