@@ -24,7 +24,7 @@ const serverNames = (measured: readonly Measured[]): string[] => [...new Set(mea
 const throughputTable = (measured: readonly Measured[]): string => {
   const servers = serverNames(measured)
   const rateOf = (kind: string, server = servers[0]) =>
-    measured.find((one) => one.kind === kind && one.server === server)?.rate ?? 0
+    measured.find((load) => load.kind === kind && load.server === server)?.rate ?? 0
   const rows = servers.map((server, index) => [
     server,
     ...Object.keys(kinds).flatMap((kind) => {
@@ -39,7 +39,7 @@ const cpuTable = (measured: readonly Measured[]): string => {
   const rows = serverNames(measured).map((name) => [
     name,
     ...Object.keys(kinds).map((kind) =>
-      rounded(measured.find((one) => one.kind === kind && one.server === name)?.cpu ?? 0),
+      rounded(measured.find((load) => load.kind === kind && load.server === name)?.cpu ?? 0),
     ),
   ])
   return table(['µs of CPU time per request', ...Object.keys(kinds)], rows)

@@ -95,9 +95,9 @@ const prefix = 'registry_bench_'
 
 /** The server in TEST_DATABASE_URL, or an embedded one whose data is reused by later runs. */
 export const postgresTarget = async (): Promise<BenchTarget> => {
-  const given = process.env['TEST_DATABASE_URL']
-  const { url: server, stop } = given
-    ? { url: given, stop: async () => {} }
+  const externalServer = process.env['TEST_DATABASE_URL']
+  const { url: server, stop } = externalServer
+    ? { url: externalServer, stop: async () => {} }
     : await startPersistentPostgres(join(dataFolder, 'postgres'))
   const urlOf = (name: string): string => {
     const url = new URL(server)
@@ -108,15 +108,15 @@ export const postgresTarget = async (): Promise<BenchTarget> => {
   return {
     system: 'PostgreSQL',
     command: 'npm run bench -- --postgres',
-    setup: `every server with ten connections to the same table of one PostgreSQL ${version?.['server_version']}${given ? '' : ' on the same machine'}`,
+    setup: `every server with ten connections to the same table of one PostgreSQL ${version?.['server_version']}${externalServer ? '' : ' on the same machine'}`,
     notes: [
       'Every list includes its total. The peers count the table for each request, which takes most of the time of the hand-written one; this service maintains the total and the position of every offset by triggers, so that neither grows with the table. The total of a filter or a search has to be counted here too, which takes longer the more rows match: a filter counts in its index, but a search fetches every row that may contain the text, so common words are slow in a large table.',
     ],
     port: 4200,
     async database(short, extraRows) {
       const name = `${prefix}${short.replaceAll('-', '_')}`
-      const found = await runSql(server, 'select from pg_database where datname = $1', [name])
-      if (found.length === 0) {
+      const databases = await runSql(server, 'select from pg_database where datname = $1', [name])
+      if (databases.length === 0) {
         const url = urlOf(`${name}_new`)
         await runSql(server, `drop database if exists ${name}_new with (force)`)
         await runSql(server, `create database ${name}_new template template0 encoding 'UTF8'`)

@@ -50,7 +50,7 @@ export const kinds: Readonly<Record<string, (server: RunningServer) => readonly 
   'one row': ({ row }) => [row],
 }
 
-/** The best of the rounds: whatever else the machine does only slows a server down. */
+/** The best of the rounds: other work of the machine only slows a server down. */
 export interface Measured extends Load {
   readonly kind: string
   readonly server: string

@@ -97,7 +97,7 @@ const compile = (compiler, state) => {
   mkdirSync(dist, { recursive: true })
   const unfinished = mkdtempSync(join(dist, 'unfinished-'))
   try {
-    // Each file is compiled by itself, so imports need not be resolved: 0.5 s instead of 0.9 s.
+    // Each file is compiled alone, so imports need not be resolved: 0.5 s instead of 0.9 s.
     const args = [
       compiler,
       '--noCheck',
@@ -114,8 +114,8 @@ const compile = (compiler, state) => {
     writeFileSync(join(unfinished, 'sources'), state)
     for (;;) {
       // Another process may have built the same sources in the meantime.
-      const found = findBuild(state)
-      if (found !== undefined) return found
+      const built = findBuild(state)
+      if (built !== undefined) return built
       const number = (buildNumbers()[0] ?? 0) + 1
       try {
         renameSync(unfinished, folderOf(number))

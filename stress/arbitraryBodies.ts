@@ -1,7 +1,7 @@
 /** Generates bodies of creates and updates as JSON text: valid ones with arbitrary values, and invalid ones. */
 import fc from 'fast-check'
-import { fromUnits, toUnits } from '../engine/descriptor/decimals.js'
-import { canonicalOf, isExact, isNumber, isWhole, type Kind, kindOf } from '../engine/descriptor/kinds/index.js'
+import { fromUnits } from '../engine/descriptor/decimals.js'
+import { isExact, isNumber, isWhole, type Kind, kindOf } from '../engine/descriptor/kinds/index.js'
 import {
   type Field,
   type GivenValue,
@@ -38,7 +38,8 @@ const escapeNonAscii = (literal: string): string =>
 /** A moment in UTC and with an offset. */
 const momentForms = (ms: number): string[] => {
   const hour = 3_600_000
-  return [new Date(ms).toISOString(), new Date(ms + 5.5 * hour).toISOString().replace('Z', '+05:30')]
+  const forms = [new Date(ms).toISOString(), new Date(ms + 5.5 * hour).toISOString().replace('Z', '+05:30')]
+  return forms.map((form) => JSON.stringify(form))
 }
 
 /** The spellings of a value in JSON. */
@@ -46,6 +47,7 @@ const spellings = (kind: Kind, value: GivenValue): string[] => {
   const plain = Object.is(value, -0) ? '-0.0' : JSON.stringify(value)
   if (isWhole({ kind })) return [plain, `${value}.0`, `${value}e0`, `${value}.00E+0`]
   if (isNumber({ kind }) && !isExact({ kind })) return [plain, Number(value).toExponential()]
+  if (kindOf(kind).input === 'datetime-local') return momentForms(Date.parse(String(value)))
   return [plain, escapeNonAscii(plain)]
 }
 
@@ -79,8 +81,7 @@ const arbitraryValue = (field: Field): fc.Arbitrary<GivenValue> => {
         .bigInt({ min: -(10n ** BigInt(digits)) + 1n, max: 10n ** BigInt(digits) - 1n })
         .map((units) => fromUnits(units, { places })),
     json: () => fc.json({ maxDepth: 5 }).map((value) => JSON.parse(value) ?? 0),
-    timestamp: () =>
-      moment(min as string, max as string).chain((value) => fc.constantFrom(...momentForms(value.getTime()))),
+    timestamp: () => moment(min as string, max as string).map((value) => value.toISOString()),
   }
   return arbitraries[kind]?.() ?? fc.nat().map((n) => kindOf(kind).sample(n, name, field))
 }
@@ -89,17 +90,15 @@ const arbitraryValue = (field: Field): fc.Arbitrary<GivenValue> => {
 const boundValues = (field: Field): GivenValue[] => {
   const { kind, min, max, minLength = 0, maxLength = 0, oneOf, pattern, example } = field
   const near = [min, max].flatMap((bound): GivenValue[] => {
-    if (typeof bound === 'number') return (isWhole(field) ? [-1, 0, 1] : [-1e-9, 0, 1e-9]).map((by) => bound + by)
-    if (typeof bound !== 'string') return []
-    if (field.digits !== undefined)
-      return [-1n, 0n, 1n].map((by) => fromUnits(toUnits(String(canonicalOf(field, bound))) + by, field))
-    if (kindOf(kind).input === 'datetime-local') return [-1, 0, 1].flatMap((ms) => momentForms(Date.parse(bound) + ms))
-    return [-1, 0, 1].map((days) => new Date(Date.parse(bound) + days * 86_400_000).toISOString().slice(0, 10))
+    const { scale } = kindOf(kind)
+    if (bound === undefined || !scale) return []
+    if (isNumber(field) && !isExact(field)) return [-1e-9, 0, 1e-9].map((by) => Number(bound) + by)
+    return [-1n, 0n, 1n].map((by) => scale.fromSteps(scale.toSteps(bound, field) + by, field))
   })
   const lengths = [minLength - 1, minLength, maxLength, maxLength + 1].filter((length) => length >= 0)
   const texts = minLength + maxLength > 0 ? lengths.flatMap((length) => ['😀'.repeat(length), 'e'.repeat(length)]) : []
-  const others = (oneOf ?? []).flatMap((one): GivenValue[] =>
-    typeof one === 'number' ? [one - 1, one + 1] : [`${one} `, one.toString().toUpperCase(), ''],
+  const others = (oneOf ?? []).flatMap((allowed): GivenValue[] =>
+    typeof allowed === 'number' ? [allowed - 1, allowed + 1] : [`${allowed} `, allowed.toString().toUpperCase(), ''],
   )
   const mismatches = pattern === undefined ? [] : ['', `${example}\n`, ` ${example}`, `x${example}`, `${example}é`]
   return [...near, ...texts, ...others, ...mismatches]
@@ -107,8 +106,8 @@ const boundValues = (field: Field): GivenValue[] => {
 
 const arbitraryLiteral = (field: Field, ids: Ids): fc.Arbitrary<string> => {
   if (field.references) {
-    const known = ids(field.references)
-    return fc.nat(Math.max(0, known.length - 1)).map((index) => String(known[index] ?? 1))
+    const rowIds = ids(field.references)
+    return fc.nat(Math.max(0, rowIds.length - 1)).map((index) => String(rowIds[index] ?? 1))
   }
   const bounds = boundValues(field)
   const values = bounds.length > 0 ? fc.oneof(arbitraryValue(field), fc.constantFrom(...bounds)) : arbitraryValue(field)
@@ -168,14 +167,16 @@ export const invalidBody = (resource: Resource, method: BodyMethod, ids: Ids): f
       const ofKind = [...kindOf(kind).wrongLiterals, nested(300)].map((literal) => withValue(name, undefined, literal))
       const past = (references ? [] : boundValues(field)).flatMap((value) => {
         const type = brokenRule(field, value)
-        return type === undefined ? [] : [withValue(name, type, JSON.stringify(value))]
+        return type === undefined ? [] : spellings(kind, value).map((literal) => withValue(name, type, literal))
       })
       const missing = mustBeSent(field, method) ? [{ members: without(name), field: name, type: 'missing' }] : []
       const nullType = method === 'PATCH' && redacted ? 'redacted' : 'missing'
       const noNull = takesNull(field, method) ? [] : [withValue(name, nullType, 'null')]
       return [
         fc.oneof(
-          ...[ofKind, past, missing, noNull].filter(({ length }) => length > 0).map((all) => fc.constantFrom(...all)),
+          ...[ofKind, past, missing, noNull]
+            .filter(({ length }) => length > 0)
+            .map((bodies) => fc.constantFrom(...bodies)),
         ),
       ]
     })

@@ -67,11 +67,11 @@ export const listParameters = (resource: Resource, rows: readonly RowValues[]): 
     const plainText = fc.oneof(substring, text.chain(escaped), anyEscaped).map((written) => ({ written }))
     const words = (values: readonly string[]) => fc.constantFrom(...values).map((written) => ({ written }))
     const conditions = possibleConditions(resource).map(({ field, operator, parameter: name }) => {
-      const own = row?.[field.name] ?? null
+      const stored = row?.[field.name] ?? null
       if (operatorOf(operator).operand === 'boolean') return named(name, words(['true', 'false', 'True', '']))
       if (isWhole(field))
-        return named(name, integerLike(withEdges(own === null ? small(9) : fc.constant(BigInt(own as number)))))
-      const likely = own === null ? text : fc.constant(String(own))
+        return named(name, integerLike(withEdges(stored === null ? small(9) : fc.constant(BigInt(stored as number)))))
+      const likely = stored === null ? text : fc.constant(String(stored))
       return named(
         name,
         fc.oneof({ weight: 3, arbitrary: likely.chain(escaped).map((written) => ({ written })) }, plainText),
@@ -102,7 +102,7 @@ export const summaryParameters = (resource: Resource, rows: readonly RowValues[]
       fc.constantFrom(...possible, ...possible, ...possible, 'id').map((written) => ({ written })),
     )
   const groups = possibleGroups(resource).map(({ name }) => name)
-  const own = fc.array(
+  const groupings = fc.array(
     fc.oneof(
       { weight: 4, arbitrary: names('by', groups) },
       ...aggregates.map((aggregate) => ({
@@ -112,7 +112,7 @@ export const summaryParameters = (resource: Resource, rows: readonly RowValues[]
     ),
     { maxLength: 4, size: 'max' },
   )
-  return fc.tuple(own, listParameters(resource, rows)).map((both) => both.flat())
+  return fc.tuple(groupings, listParameters(resource, rows)).map((both) => both.flat())
 }
 
 /** Ids of rows, similar ones, and arbitrary text. */

@@ -37,10 +37,10 @@ const chunked = (bytes: Buffer, size: number): Buffer => {
   return Buffer.concat([...parts, Buffer.from('0\r\nX-Trailer: 1\r\n\r\n')])
 }
 
-const encoded = (one: WriteCase, encoding: string, bytes: Buffer): WriteCase => ({
-  ...one,
+const encoded = (write: WriteCase, encoding: string, bytes: Buffer): WriteCase => ({
+  ...write,
   label: encoding,
-  headers: [...one.headers, ['content-encoding', encoding]],
+  headers: [...write.headers, ['content-encoding', encoding]],
   bytes,
 })
 
@@ -48,16 +48,16 @@ const encoded = (one: WriteCase, encoding: string, bytes: Buffer): WriteCase => 
 const gzipBomb = gzipSync(Buffer.alloc(4 * 2 ** 20, ' '))
 
 /** The same write with another framing, encoding or headers, which must not change the outcome. */
-const reframed = (one: WriteCase): fc.Arbitrary<WriteCase> =>
+const reframed = (write: WriteCase): fc.Arbitrary<WriteCase> =>
   fc.oneof(
-    { weight: 4, arbitrary: fc.constant(one) },
+    { weight: 4, arbitrary: fc.constant(write) },
     fc.integer({ min: 1, max: 50 }).map((size) => ({
-      ...one,
+      ...write,
       label: 'chunked',
-      headers: [...one.headers, ['transfer-encoding', 'chunked'] as const],
-      bytes: chunked(one.bytes, size),
+      headers: [...write.headers, ['transfer-encoding', 'chunked'] as const],
+      bytes: chunked(write.bytes, size),
     })),
-    fc.constantFrom(encoded(one, 'gzip', gzipSync(one.bytes)), encoded(one, 'deflate', deflateSync(one.bytes))),
+    fc.constantFrom(encoded(write, 'gzip', gzipSync(write.bytes)), encoded(write, 'deflate', deflateSync(write.bytes))),
     fc
       .constantFrom<Header[]>(
         [['expect', '100-continue']],
@@ -68,12 +68,12 @@ const reframed = (one: WriteCase): fc.Arbitrary<WriteCase> =>
         [['authorization', 'Bearer another']],
         [['content-type', 'text/plain']],
       )
-      .map((more) => ({ ...one, label: `with ${more[0]?.[0]}`, headers: [...one.headers, ...more] })),
+      .map((more) => ({ ...write, label: `with ${more[0]?.[0]}`, headers: [...write.headers, ...more] })),
   )
 
 /** The same write as an invalid request. */
-const corrupted = (one: WriteCase): fc.Arbitrary<WriteCase> => {
-  const { bytes } = one
+const corrupted = (write: WriteCase): fc.Arbitrary<WriteCase> => {
+  const { bytes } = write
   const invalid = (label: string, headers: readonly Header[], body = bytes): WriteCase => ({
     label,
     headers,

@@ -35,14 +35,14 @@ const checkResource = (ledger: Ledger, resource: Resource, rows: readonly RowVal
   const failures: string[] = []
   const demoIds = new Set(resource.demo.map(({ id }) => id))
   const unclaimed = new Map(rows.filter(({ id }) => !demoIds.has(id ?? null)).map((row) => [row['id'], row]))
-  const known = ledger.rows.filter((row) => row.resource === resource)
+  const knownRows = ledger.rows.filter((row) => row.resource === resource)
   const isCreated = ({ id }: KnownRow) => id !== undefined
   // A created row without a response is found by its content, among the rows that no client knows.
-  for (const row of [...known.filter(isCreated), ...known.filter((row) => !isCreated(row))]) {
+  for (const row of [...knownRows.filter(isCreated), ...knownRows.filter((row) => !isCreated(row))]) {
     const { id, text, unanswered } = row
     const stored =
       id === undefined
-        ? [...unclaimed.values()].find((one) => unanswered?.content === rowContent(resource, one))
+        ? [...unclaimed.values()].find((candidate) => unanswered?.content === rowContent(resource, candidate))
         : unclaimed.get(id)
     if (!isPossible(row, stored)) {
       const pending = unanswered ? `, and ${unanswered.method} ${unanswered.body} had no response` : ''

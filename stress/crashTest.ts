@@ -54,8 +54,8 @@ const killAll = (pid: number): void => {
 
 /** Kills a service and its workers after a delay, from a separate process, so that the clients in this one keep sending. */
 const killAllAfter = (pid: number, milliseconds: number): void => {
-  const all = [pid, ...listChildren(pid)].join(' ')
-  spawn('sh', ['-c', `sleep ${milliseconds / 1000}; kill -9 ${all}`], { stdio: 'ignore' })
+  const pids = [pid, ...listChildren(pid)].join(' ')
+  spawn('sh', ['-c', `sleep ${milliseconds / 1000}; kill -9 ${pids}`], { stdio: 'ignore' })
 }
 
 const killWorker = (pid: number, random: Random): void => {

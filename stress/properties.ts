@@ -66,11 +66,11 @@ const isNearly = (a: unknown, b: unknown): boolean =>
 const withNearNumbers = (expected: unknown, actual: unknown): unknown => {
   if (isNearly(expected, actual)) return actual
   if (typeof expected !== 'object' || expected === null) return expected
-  if (Array.isArray(expected)) return expected.map((one, n) => withNearNumbers(one, (actual as unknown[])?.[n]))
+  if (Array.isArray(expected)) return expected.map((member, n) => withNearNumbers(member, (actual as unknown[])?.[n]))
   return Object.fromEntries(
-    Object.entries(expected).map(([name, one]) => [
+    Object.entries(expected).map(([name, member]) => [
       name,
-      withNearNumbers(one, (actual as Record<string, unknown>)?.[name]),
+      withNearNumbers(member, (actual as Record<string, unknown>)?.[name]),
     ]),
   )
 }
@@ -128,7 +128,7 @@ const readTotal = async (context: FuzzContext, resource: Resource): Promise<numb
   JSON.parse((await send(context, 'GET', `${rowPath(resource)}?limit=1`)).text).meta.total
 
 /** A write: a create, or a change or delete of the row with an id, which may not exist. */
-export interface FuzzedWrite {
+interface FuzzedWrite {
   readonly method: 'POST' | 'PATCH' | 'DELETE'
   readonly resource: Resource
   readonly id: number | undefined
@@ -153,8 +153,8 @@ export const checkWrite = async (
   if (tag !== undefined) headers.push(['if-match', tag])
   if (key !== undefined) headers.push(['idempotency-key', key])
   const sendWrite = () => send(context, method, rowPath(resource, id), headers, method === 'DELETE' ? undefined : bytes)
-  const sent = isValid && source !== undefined ? (JSON.parse(source) as Record<string, Value>) : undefined
-  const duplicates = sent ? oracle.duplicates(resource, expectedRow(resource, sent, before)) : []
+  const values = isValid && source !== undefined ? (JSON.parse(source) as Record<string, Value>) : undefined
+  const duplicates = values ? oracle.duplicates(resource, expectedRow(resource, values, before)) : []
   const deletion = method === 'DELETE' && id !== undefined ? oracle.deletion(registry, resource, id) : undefined
   const response = await sendWrite()
   const { status, text } = response
@@ -167,7 +167,10 @@ export const checkWrite = async (
     if (deletion) {
       equal(status, 409, text)
       const named = JSON.parse(text).error.details.references as { resource: string; field: string }[]
-      return deepStrictEqual(named.map((one) => `${one.resource} ${one.field}`).sort(), deletion.preventedBy.sort())
+      return deepStrictEqual(
+        named.map((reference) => `${reference.resource} ${reference.field}`).sort(),
+        deletion.preventedBy.sort(),
+      )
     }
     ok(duplicates.length > 0 || !isValid, `a valid write was rejected: ${text}`)
     if (duplicates.length === 0 && !issue) return
@@ -181,7 +184,7 @@ export const checkWrite = async (
           text,
         )
       return ok(
-        issues.every((one) => reported.includes(one) || one.type === 'unique'),
+        issues.every((other) => reported.includes(other) || other.type === 'unique'),
         text,
       )
     }
@@ -202,7 +205,7 @@ export const checkWrite = async (
   )
   deepStrictEqual(duplicates, [], 'a duplicate of a unique value was stored')
   deepStrictEqual(deletion?.preventedBy ?? [], [], 'a delete of a referenced row succeeded')
-  if (sent && row) equal(rowMismatch(resource, sent, before, row), undefined, text)
+  if (values && row) equal(rowMismatch(resource, values, before, row), undefined, text)
   if (row) {
     const path = rowPath(resource, row['id'])
     const now = await send(context, 'GET', path)

@@ -17,7 +17,7 @@ export const send = async (connection: RawConnection, ledger: Ledger, write: Wri
   ledger.record(write, await connection.send(bytes, method))
 }
 
-/** Starts clients that write until they are stopped; a client whose connection breaks stops by itself. */
+/** Starts clients that write until they are stopped; a client whose connection breaks stops too. */
 export const startClients = (address: string, clients: number, ledger: Ledger, random: Random) => {
   let isRunning = true
   let responses = 0

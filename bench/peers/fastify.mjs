@@ -72,8 +72,8 @@ const postgres = () => {
   const selectRow = named('row', `select ${columns} from employees where id = $1`)
   return {
     async readPage(limit, offset) {
-      const [found, counted] = await Promise.all([selectPage([limit, offset]), selectTotal()])
-      return { data: found.rows, meta: { total: counted.rows[0].total, limit, offset } }
+      const [selected, counted] = await Promise.all([selectPage([limit, offset]), selectTotal()])
+      return { data: selected.rows, meta: { total: counted.rows[0].total, limit, offset } }
     },
     readRow: async (id, answer) => answer((await selectRow([id])).rows[0]),
     close: () => pool.end(),
@@ -93,7 +93,8 @@ app.get(
   ({ params }, reply) =>
     readRow(
       params.item_id,
-      (found) => found ?? reply.code(404).send({ error: { code: 'not_found', message: 'There is no such employee.' } }),
+      (employee) =>
+        employee ?? reply.code(404).send({ error: { code: 'not_found', message: 'There is no such employee.' } }),
     ),
 )
 
