@@ -6,7 +6,7 @@ import { integer, number, text } from '../../engine/descriptor/index.js'
 import { callersNamed } from '../support/callers.js'
 import { ordered, resourceIn } from '../support/registryFrom.js'
 import { authorized, followPages, startService, type TestResponse } from '../support/service.js'
-import { transcriptWith } from '../support/transcript.js'
+import { testTranscripts, transcriptWith } from '../support/transcript.js'
 
 const all = { create: true, update: true, delete: true, summary: true, import: true } as const
 const people = resourceIn(
@@ -353,7 +353,7 @@ const transcripts: Record<string, string> = {
     hr DELETE leave/{theirs} -> 204`,
 }
 
-for (const [fact, lines] of Object.entries(transcripts)) test(fact, () => run(lines))
+testTranscripts(test, run, transcripts)
 
 test('a caller that may create but not read gets the id', async () => {
   const { body, headers } = await run('guest POST inbox {"message":"psst"} -> 201')

@@ -18,25 +18,27 @@ export interface RequestLine {
 const grammar =
   /^(?:(?<as>\w+) = )?(?:(?<caller>[\w.-]+) )?(?<method>[A-Z]+) (?<path>\S+)(?<given>(?: [a-z-]+=\S+)*)(?: (?<body>.*?))?(?: -> (?<expected>.*))?$/
 
-/** `POST tasks {"title":"New"} & DELETE tasks/7`, as the body of a batch. */
+/** `POST tasks {"title":"New"} & DELETE tasks/7`, as the body of a batch, whose bodies are as they are written. */
 const batchOf = (text: string): string => {
   const operations = text.split(' & ').map((part) => {
     const { as, method, path, body, headers } = parseLine(part)
-    const ifMatch = headers['if-match']
-    return { method, path: path.slice(basePath.length), as, ifMatch, body: body && `\0${body}\0` }
+    const operation = JSON.stringify({ method, path: path.slice(basePath.length), as, ifMatch: headers['if-match'] })
+    return body === undefined ? operation : `${operation.slice(0, -1)},"body":${body}}`
   })
-  // Bodies are sent as they are written.
-  return JSON.stringify({ operations }).replaceAll(/"\\u0000(.*?)\\u0000"/g, (_, body) => JSON.parse(`"${body}"`))
+  return `{"operations":[${operations.join()}]}`
 }
 
+const batchGrammar =
+  /^(?<caller>(?:[\w.-]+ )?)BATCH(?<given>(?: [a-z-]+=\S+)*) (?<operations>.*?)(?<expected>(?: -> .*)?)$/
+
 const parseLine = (line: string): RequestLine => {
+  const batch = batchGrammar.exec(line)?.groups
+  if (batch) {
+    const { caller, given, operations = '', expected } = batch
+    return parseLine(`${caller}POST batch${given} ${batchOf(operations)}${expected}`)
+  }
   const { as, caller, method = '', path = '', given = '', body, expected } = grammar.exec(line)?.groups ?? {}
   if (!method) throw new Error(`This is no request: ${line}`)
-  if (method === 'BATCH') {
-    const { headers, ...rest } = parseLine(`${caller ? `${caller} ` : ''}POST batch${given} `)
-    const operations = batchOf([path, body].filter(Boolean).join(' '))
-    return { ...rest, headers, body: operations, ...(expected && { expected }) }
-  }
   const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
   const authorization = caller === undefined ? !isRead && authorized.authorization : `Bearer ${caller}`
   return {
@@ -96,4 +98,16 @@ export const transcriptWith = ({ send }: Pick<TestClient, 'send'>) => {
     }
     return responses.at(-1) as TestResponse
   }
+}
+
+/** Defines a test for each transcript, under what it shows. */
+export const testTranscripts = (
+  test: (name: string, run: () => Promise<void>) => void,
+  run: ReturnType<typeof transcriptWith>,
+  transcripts: Readonly<Record<string, string>>,
+): void => {
+  for (const [fact, lines] of Object.entries(transcripts))
+    test(fact, async () => {
+      await run(lines)
+    })
 }
