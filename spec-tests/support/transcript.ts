@@ -16,7 +16,7 @@ export interface RequestLine {
 }
 
 const grammar =
-  /^(?:(?<as>\w+) = )?(?:(?<caller>[\w.-]+) )?(?<method>[A-Z]+) (?<path>\S+)(?<given>(?: [a-z-]+=\S+)*)(?: (?<body>.*?))?(?: -> (?<expected>.*))?$/
+  /^(?:(?<as>\w+) = )?(?:(?<caller>[\w.-]+) )?(?<method>[A-Z]+) (?<path>\S+)(?<given>(?: [a-z-]+=\S+)*)(?: (?<body>(?!-> ).*?))?(?: -> (?<expected>.*))?$/
 
 /** `POST tasks {"title":"New"} & DELETE tasks/7`, as the body of a batch, whose bodies are as they are written. */
 const batchOf = (text: string): string => {
@@ -85,14 +85,16 @@ const assertAnswer = (response: TestResponse, expected: string, what: string): v
 /** Sends lines one after another, and returns the last response; names stay known from text to text. */
 export const transcriptWith = ({ send }: Pick<TestClient, 'send'>) => {
   const known = new Map<string, string>()
-  const filled = (text: string) => text.replaceAll(/\{(\w+(?:\.tag)?)\}/g, (given, name) => known.get(name) ?? given)
+  const filled = (text: string, encode = (value: string) => value) =>
+    text.replaceAll(/\{(\w+(?:\.tag)?)\}/g, (given, name) => encode(known.get(name) ?? given))
+  const toJsonText = (value: string) => JSON.stringify(value).slice(1, -1)
   return async (text: string): Promise<TestResponse> => {
     const responses: TestResponse[] = []
     for (const { as, method, path, headers, body, expected } of parseRequests(text)) {
       const sent = Object.entries(headers).map(([name, value]) => [name, filled(value)])
-      const more = body === undefined ? {} : { body: filled(body) }
+      const more = body === undefined ? {} : { body: filled(body, toJsonText) }
       const response = await send(filled(path), { method, headers: Object.fromEntries(sent), ...more })
-      if (expected) assertAnswer(response, filled(expected), `${method} ${path} ${body ?? ''}`)
+      if (expected) assertAnswer(response, filled(expected, toJsonText), `${method} ${path} ${body ?? ''}`)
       if (as) known.set(as, String(response.body?.id)).set(`${as}.tag`, String(response.headers['etag']))
       responses.push(response)
     }
