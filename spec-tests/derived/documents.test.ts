@@ -67,9 +67,26 @@ await eachProject(async ({ registry, resources, settings }) => {
         ...(resource.delete ? ['delete'] : []),
       ]
       assert.equal(Object.keys(row), ['get', ...changes])
+      for (const [name, isAllowed, method] of [
+        ['summary', resource.summary, 'get'],
+        ['import', resource.import, 'post'],
+      ] as const)
+        assert.equal(Object.keys(openapi.paths[`/v1/${resource.path}/${name}`] ?? {}), isAllowed ? [method] : [], name)
       assert.is(list.get.operationId, operationNames(resource).list)
     })
   }
+
+  test('no other path is documented', () => {
+    const ofResources = registry.flatMap(({ path }) =>
+      ['', '/{item_id}', '/summary', '/import'].map((end) => `/v1/${path}${end}`),
+    )
+    const ofOperations = (settings?.operations ?? []).map(({ path }) => path)
+    const known = ['/', '/v1/health', '/v1/batch', ...ofResources, ...ofOperations]
+    assert.equal(
+      Object.keys(openapi.paths).filter((path) => !known.includes(path)),
+      [],
+    )
+  })
 
   for (const { name, method, path, access } of settings?.operations ?? []) {
     test(`${method} ${path} is documented, and refuses a caller that it does not know`, async () => {

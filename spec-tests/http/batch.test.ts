@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert'
 import { integer, json, now, text, timestamp, uuid } from '../../engine/descriptor/index.js'
 import { ordered, resourceIn } from '../support/registryFrom.js'
 import { authorized, startService, type TestResponse } from '../support/service.js'
+import { testTranscripts, transcriptWith } from '../support/transcript.js'
 
 const open = { create: true, update: true, delete: true } as const
 const invoices = resourceIn(
@@ -48,14 +49,10 @@ const { send, get, create, change } = await startService({
 })
 
 const post = (path: string, body: object, as?: string) => ({ method: 'POST', path: `/v1/${path}`, body, as })
-const patch = (path: string, body: object, ifMatch?: string) => {
-  return { method: 'PATCH', path: `/v1/${path}`, body, ifMatch }
-}
-const remove = (path: string, ifMatch?: string) => ({ method: 'DELETE', path: `/v1/${path}`, ifMatch })
-const raw = (body: string, headers: Record<string, string> = {}) =>
-  send('/api/v1/batch', { method: 'POST', headers: { ...authorized, ...headers }, body })
-const batch = (operations: readonly unknown[], headers?: Record<string, string>) =>
-  raw(JSON.stringify({ operations }), headers)
+const patch = (path: string, body: object) => ({ method: 'PATCH', path: `/v1/${path}`, body })
+const remove = (path: string) => ({ method: 'DELETE', path: `/v1/${path}` })
+const raw = (body: string) => send('/api/v1/batch', { method: 'POST', headers: authorized, body })
+const batch = (operations: readonly unknown[]) => raw(JSON.stringify({ operations }))
 
 const resultsOf = ({ status, body, text: sent }: TestResponse) => {
   assert.is(status, 200, sent)
@@ -197,31 +194,30 @@ test('a row with rules may be changed many times, also after a delete that chang
   assert.equal([results[62].body.order_id, results[62].body.amount, results[63].body.low], [null, 2, 58])
 })
 
-test('ifMatch is that of the row as it is then', async () => {
-  const { body: order } = await create('orders', { title: 'Tagged' })
-  const path = `orders/${order.id}`
-  const tag = String((await get(`/v1/${path}`)).headers['etag'])
-  assert.equal(failed(await batch([patch(path, { title: 'x' }, '"other"')])), [412, 0])
-  assert.is(resultsOf(await batch([patch(path, { title: 'y' }, tag)])).length, 1)
-  assert.equal(failed(await batch([remove(path, tag)])), [412, 0])
-  const { body: invoice } = await create('invoices', { title: 'Tagged' })
-  const old = String((await get(`/v1/invoices/${invoice.id}`)).headers['etag'])
-  assert.equal(failed(await batch([patch(`invoices/${invoice.id}`, { low: 1 }, '"x"')])), [412, 0])
-  assert.is(resultsOf(await batch([patch(`invoices/${invoice.id}`, { low: 1 }, old)])).length, 1)
-  assert.equal(failed(await batch([patch(`invoices/${invoice.id}`, { low: 2 }, old)])), [412, 0])
-})
-
-test('what comes first for a single request comes first here too', async () => {
-  const { body: order } = await create('orders', { title: 'First' })
-  const wrong = { nothing: 1 }
-  assert.equal(failed(await batch([patch('orders/0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d', wrong)])), [404, 0])
-  assert.equal(failed(await batch([remove(`orders/${order.id}`), patch(`orders/${order.id}`, wrong)])), [404, 1])
-  assert.equal(failed(await batch([patch(`orders/${order.id}`, wrong, '"x"')])), [412, 0])
-  assert.equal(failed(await batch([patch(`orders/${order.id}`, wrong)])), [422, 0, 'extra_forbidden body nothing'])
-  const { body: invoice } = await create('invoices', { title: 'Steps' })
-  const path = `invoices/${invoice.id}`
-  const steps = [patch(path, { state: 'sent' }), patch(path, { state: 'paid', low: 'x' })]
-  assert.equal(failed(await batch(steps)), [422, 1, 'int_type body low'])
+testTranscripts(test, transcriptWith({ send }), {
+  'ifMatch is that of the row as it is then': `
+    order = POST orders {"title":"Tagged"} -> 201
+    order = GET orders/{order} -> 200
+    BATCH PATCH orders/{order} if-match="other" {"title":"x"} -> 412 {"error":{"details":{"operation":0}}}
+    BATCH PATCH orders/{order} if-match={order.tag} {"title":"y"} -> 200
+    BATCH DELETE orders/{order} if-match={order.tag} -> 412 {"error":{"details":{"operation":0}}}
+    invoice = POST invoices {"title":"Tagged"} -> 201
+    invoice = GET invoices/{invoice} -> 200
+    BATCH PATCH invoices/{invoice} if-match="x" {"low":1} -> 412 {"error":{"details":{"operation":0}}}
+    BATCH PATCH invoices/{invoice} if-match={invoice.tag} {"low":1} -> 200
+    BATCH PATCH invoices/{invoice} if-match={invoice.tag} {"low":2} -> 412 {"error":{"details":{"operation":0}}}`,
+  'what comes first for a single request comes first here too': `
+    order = POST orders {"title":"First"} -> 201
+    BATCH PATCH orders/0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d {"nothing":1} -> 404 {"error":{"details":{"operation":0}}}
+    BATCH DELETE orders/{order} & PATCH orders/{order} {"nothing":1} -> 404 {"error":{"details":{"operation":1}}}
+    BATCH PATCH orders/{order} if-match="x" {"nothing":1} -> 412 {"error":{"details":{"operation":0}}}
+    BATCH PATCH orders/{order} {"nothing":1} -> 422 extra_forbidden body operations 0 body nothing
+    invoice = POST invoices {"title":"Steps"} -> 201
+    BATCH PATCH invoices/{invoice} {"state":"sent"} & PATCH invoices/{invoice} {"state":"paid","low":"x"} -> 422 int_type body operations 1 body low`,
+  'a key replays the whole batch': `
+    BATCH idempotency-key=batch-1 POST orders {"title":"Once"} & POST lands {"id":"once"} -> 200
+    BATCH idempotency-key=batch-1 POST orders {"title":"Once"} & POST lands {"id":"once"} -> 200 replayed {"results":[{"status":201,"body":{"title":"Once"}},{"status":201,"body":{"id":"once"}}]}
+    BATCH idempotency-key=batch-1 POST orders {"title":"Twice"} -> 422 idempotency_key_reused header Idempotency-Key`,
 })
 
 test('a reference names an earlier row by its name, which may be empty, and its id', async () => {
@@ -236,15 +232,6 @@ test('a reference names an earlier row by its name, which may be empty, and its 
     assert.is((await batch([invoice, post('lines', { [field]: { $ref } })])).status, status, `${field} ${$ref}`)
   for (const body of ['{"operations":[{"method":"DELETE","path":"/v1/lands/nl"}}}', '{"operations":[}}'])
     assert.is((await raw(body)).status, 422)
-})
-
-test('a key replays the whole batch', async () => {
-  const headers = { 'idempotency-key': 'batch-1' }
-  const operations = [post('orders', { title: 'Once' }), post('lands', { id: 'once' })]
-  const first = await batch(operations, headers)
-  const again = await batch(operations, headers)
-  assert.equal([again.status, again.body, again.headers['idempotency-replayed']], [200, first.body, 'true'])
-  assert.is((await batch([post('orders', { title: 'Twice' })], headers)).status, 422)
 })
 
 test('bodies that are no batch', async () => {

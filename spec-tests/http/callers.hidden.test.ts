@@ -7,6 +7,7 @@ import { callersNamed } from '../support/callers.js'
 import { freshUrl, runOn, server, sessionOn } from '../support/database.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { startService } from '../support/service.js'
+import { testTranscripts, transcriptWith } from '../support/transcript.js'
 
 const own = { owner: claim('owner') }
 const teams = resourceIn(
@@ -56,78 +57,48 @@ await service.fill([
     ] as never,
   },
 ])
-const send = (name: string, method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-  service.send(`/api/v1/${path}`, {
-    method,
-    headers: { authorization: `Bearer ${name}`, 'content-type': 'application/json', ...headers },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
+const run = transcriptWith(service)
 
 const test = suite('what is hidden from callers')
 
-test('a hidden field with the name of a parameter of summaries is no filter', async () => {
-  for (const query of ['max=1', 'max.in=1', 'm%61x=1'])
-    assert.is((await send('ana', 'GET', `teams?${query}`)).status, 422, query)
-  assert.is((await send('hr', 'GET', 'teams?max=1')).body.meta.total, 1)
-  assert.is((await send('ana', 'GET', 'teams?by=max')).body.meta.total, 2)
-  const [issue] = (await send('ana', 'GET', 'teams/1?e%78pand=items.team_id')).body.detail
-  assert.is(issue.msg, 'items.team_id is a field that you may not use.')
+testTranscripts(test, run, {
+  'a hidden field with the name of a parameter of summaries is no filter': `
+    ana GET teams?max=1 -> 422 extra_forbidden query max
+    ana GET teams?max.in=1 -> 422 extra_forbidden query max.in
+    ana GET teams?m%61x=1 -> 422 extra_forbidden query max
+    hr GET teams?max=1 -> 200 {"meta":{"total":1}}
+    ana GET teams?by=max -> 200 {"meta":{"total":2}}
+    ana GET teams/1?e%78pand=items.team_id -> 422 {"detail":[{"msg":"items.team_id is a field that you may not use."}]}`,
+  'only references that are sent are looked at, in imports too': `
+    ana POST items/import [{"owner":"ana","vault_id":1}] -> 422 reference body 0 vault_id
+    ana POST items/import [{"owner":"ana","code":"I1"},{"owner":"ana","code":"I2","vault_id":null}] -> 201 {"ids":[4,5]}
+    hr GET items/4 -> 200 {"code":"I1","vault_id":1}
+    hr GET items/5 -> 200 {"code":"I2","vault_id":null}`,
+  'an import that keeps a row needs the right to change it': `
+    ana PATCH items/2 {"rank":1} -> 403
+    ana POST items/import?match=code [{"code":"B","rank":1}] -> 403
+    ana POST items/import?match=code [{"code":"A","rank":1}] -> 201 {"unchanged":1}`,
+  'an operation of a batch that its resource does not have is 422 for everybody': `
+    ana BATCH DELETE items/1 -> 422 enum body operations 0 method`,
 })
 
 test('409 does not tell about a reference that the caller may not see', async () => {
-  const removed = await send('cleaner', 'DELETE', 'teams/2')
-  assert.is(removed.status, 409)
-  assert.equal(removed.body.error.details.references, [])
+  const removed = await run('cleaner DELETE teams/2 -> 409 {"error":{"details":{"references":[]}}}')
   assert.not.match(removed.text, /team_id|items/)
 })
 
-test('only references that are sent are looked at, in imports too', async () => {
-  assert.is((await send('ana', 'POST', 'items/import', [{ owner: 'ana', vault_id: 1 }])).status, 422)
-  const made = await send('ana', 'POST', 'items/import', [
-    { owner: 'ana', code: 'I1' },
-    { owner: 'ana', code: 'I2', vault_id: null },
-    { owner: 'ana', code: 'I3' },
-  ])
-  assert.is(made.status, 201)
-  const rows = await Promise.all(made.body.ids.map((id: number) => send('hr', 'GET', `items/${id}`)))
-  assert.equal(
-    rows.map(({ body }) => [body.code, body.vault_id]),
-    [
-      ['I1', 1],
-      ['I2', null],
-      ['I3', 1],
-    ],
-  )
-})
-
-test('an import that keeps a row needs the right to change it', async () => {
-  assert.is((await send('ana', 'PATCH', 'items/2', { rank: 1 })).status, 403)
-  assert.is((await send('ana', 'POST', 'items/import?match=code', [{ code: 'B', rank: 1 }])).status, 403)
-  assert.is((await send('ana', 'POST', 'items/import?match=code', [{ code: 'A', rank: 1 }])).body.unchanged, 1)
-})
-
 test('a replay needs the rights of its operations', async () => {
-  const operations = [{ method: 'POST', path: '/v1/items', body: { owner: 'ana', code: 'R' } }]
-  const again = () => send('ana', 'POST', 'batch', { operations }, { 'idempotency-key': 'replayed' })
-  assert.is((await again()).status, 200)
+  const again = 'ana BATCH idempotency-key=replayed POST items {"owner":"ana","code":"R"}'
+  await run(`${again} -> 200`)
   callers['ana'] = { roles: [] }
-  const refused = await again()
+  await run(`${again} -> 403 {"error":{"details":{"operation":0}}}`)
   callers['ana'] = ana
-  assert.equal([refused.status, refused.body.error.details.operation], [403, 0])
-  assert.is((await again()).headers['idempotency-replayed'], 'true')
-})
-
-test('an operation of a batch that its resource does not have is 422 for everybody', async () => {
-  const operations = [{ method: 'DELETE', path: '/v1/items/1' }]
-  assert.is((await send('ana', 'POST', 'batch', { operations })).status, 422)
+  await run(`${again} -> 200 replayed`)
 })
 
 test('responses to writes are private too', async () => {
-  for (const { headers } of [
-    await send('ana', 'POST', 'items', { owner: 'ana' }),
-    await send('ana', 'PATCH', 'items/1', { rank: 2 }),
-    await send('ana', 'PATCH', 'items/3', {}),
-  ]) {
+  for (const line of ['POST items {"owner":"ana"}', 'PATCH items/1 {"rank":2}', 'PATCH items/3 {}']) {
+    const { headers } = await run(`ana ${line}`)
     assert.match(String(headers['cache-control']), /private/)
     assert.match(String(headers.vary), /Authorization/)
   }
@@ -142,9 +113,9 @@ test('large texts that few may read are sent in parts to those alone', async () 
   const essay = 'x'.repeat(200_000)
   const rows = Array.from({ length: 30 }, (_, n) => ({ id: 1_000 + n, owner: 'ana', state: 'long', essay }))
   await service.fill([{ resource: items, rows: rows as never }])
-  const all = await send('hr', 'GET', 'items?state=long')
+  const all = await run('hr GET items?state=long')
   assert.equal([all.headers.etag, all.body.data.length], [undefined, 30])
-  assert.ok((await send('ana', 'GET', 'items?state=long')).headers.etag)
+  assert.ok((await run('ana GET items?state=long')).headers.etag)
 })
 
 test('a row that leaves the rows of a delete meanwhile stays', async () => {
@@ -188,10 +159,8 @@ test('a row that a view does not take is 422 for whoever sees all rows, not 403'
     { n: integer() },
     { existing: true, create: false, update: true, access: { read: 'hr', update: 'hr' } },
   )
-  const { send: sendTo } = await startService({ registry: [small], url, credentials: callersNamed(callers) })
-  const headers = { authorization: 'Bearer hr', 'content-type': 'application/json' }
-  const found = await sendTo('/api/v1/small/1', { method: 'PATCH', headers, body: '{"n":50}' })
-  assert.equal([found.status, found.body.error.details?.issues[0].type], [422, 'constraint'])
+  const askSmall = transcriptWith(await startService({ registry: [small], url, credentials: callersNamed(callers) }))
+  await askSmall('hr PATCH small/1 {"n":50} -> 422 constraint body')
 })
 
 test('a rule finds few rows among many as fast as the same filter does', async () => {
@@ -204,7 +173,7 @@ test('a rule finds few rows among many as fast as the same filter does', async (
     const times: number[] = []
     for (let n = 0; n < 9; n++) {
       const started = performance.now()
-      await send(name, 'GET', `items?${filter}${query}&limit=${10 + n}`)
+      await run(`${name} GET items?${filter}${query}&limit=${10 + n}`)
       times.push(performance.now() - started)
     }
     return times.sort((a, b) => a - b)[4] as number

@@ -8,6 +8,7 @@ import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
 import { ordered, resourceIn } from '../support/registryFrom.js'
 import { authorized, startService, type TestResponse } from '../support/service.js'
+import { testTranscripts, transcriptWith } from '../support/transcript.js'
 
 let isBroken = false
 
@@ -87,32 +88,37 @@ test('a create must keep every rule whose fields have values', async () => {
     assert.is((await create('visits', body)).status, 201, JSON.stringify(body))
 })
 
-test('a rule is not asked for values that are invalid, and reported with the errors of others', async () => {
-  assert.equal(
-    issuesOf(await create('visits', { from: 'x', to: '2026-03-01', low: 2, high: 1 })).map((issue) =>
-      (issue as string[]).slice(0, 2),
-    ),
-    [
-      ['date_parsing', 'from'],
-      ['rule', 'high'],
-    ],
-  )
+testTranscripts(test, transcriptWith({ send }), {
+  'a rule is not evaluated for values that are invalid, and reported with the errors of others': `
+    POST visits {"from":"x","to":"2026-03-01","low":2,"high":1} -> 422 date_parsing body from, rule body high`,
+  'an update must keep the rules of the fields that it changes, with the values that the row has': `
+    row = POST visits {"from":"2026-03-01","to":"2026-03-05","low":1,"high":5} -> 201
+    PATCH visits/{row} {"from":"2026-03-06"} -> 422 rule body to
+    PATCH visits/{row} {"high":0} -> 422 rule body high
+    PATCH visits/{row} {"from":"2026-03-06","to":"2026-03-07"} -> 200
+    PATCH visits/{row} {"from":"2026-04-01","to":null} -> 200
+    GET visits/{row} -> 200 {"from":"2026-04-01"}`,
+  'a retry of a step that was made succeeds again': `
+    row = POST visits {"status":"Pending"} -> 201
+    PATCH visits/{row} idempotency-key=once {"status":"Approved"} -> 200 {"status":"Approved"}
+    PATCH visits/{row} {"status":"Archived"} -> 200
+    PATCH visits/{row} idempotency-key=once {"status":"Approved"} -> 200 replayed {"status":"Approved"}
+    GET visits/{row} -> 200 {"status":"Archived"}`,
+  'If-Match is compared with the row that the client read': `
+    row = POST visits {"low":1,"high":2} -> 201
+    row = GET visits/{row} -> 200
+    PATCH visits/{row} if-match={row.tag} {"high":3} -> 200
+    PATCH visits/{row} if-match={row.tag} {"high":4} -> 412`,
 })
 
-test('an update must keep the rules of the fields that it changes, with the values that the row has', async () => {
-  const { body: row } = await create('visits', { from: '2026-03-01', to: '2026-03-05', low: 1, high: 5 })
-  const path = `visits/${row.id}`
-  assert.equal(issuesOf(await change(path, { from: '2026-03-06' })), [['rule', 'to', 'to must not be before from']])
-  assert.equal(issuesOf(await change(path, { high: 0 })), [['rule', 'high', 'high must not be less than low']])
-  assert.is((await change(path, { from: '2026-03-06', to: '2026-03-07' })).status, 200)
-  assert.is((await change(path, { from: '2026-04-01', to: null })).status, 200)
-  assert.equal((await get(`/v1/${path}`)).body.from, '2026-04-01')
-  // Rows that broke a rule before can still be changed otherwise.
+test('rows that broke a rule before can still be changed otherwise', async () => {
   await fill([{ resource: visits, rows: [{ id: 900, from: '2026-05-02', to: '2026-05-01' }] }])
-  assert.is((await change('visits/900', { note: 'kept' })).status, 200)
-  assert.is((await change('visits/900', { to: '2026-05-01' })).status, 200, 'what changes nothing is no change')
-  assert.equal(issuesOf(await change('visits/900', { to: '2026-04-30' })).length, 1)
-  assert.is((await change('visits/900', { to: '2026-05-02' })).status, 200)
+  // What changes nothing is no change.
+  await transcriptWith({ send })(`
+    PATCH visits/900 {"note":"kept"} -> 200
+    PATCH visits/900 {"to":"2026-05-01"} -> 200
+    PATCH visits/900 {"to":"2026-04-30"} -> 422 rule body to
+    PATCH visits/900 {"to":"2026-05-02"} -> 200`)
 })
 
 test('a status takes the steps that are allowed', async () => {
@@ -168,26 +174,6 @@ test('updates at once never break a rule, or a step, together', async () => {
     assert.equal(new Set(taken).size, 1, 'two ways from Pending were taken')
     assert.ok(taken.includes(now.status))
   }
-})
-
-test('a retry of a step that was made succeeds again', async () => {
-  const { body: row } = await create('visits', { status: 'Pending' })
-  const path = `visits/${row.id}`
-  const key = { 'idempotency-key': 'approve-once' }
-  const first = await change(path, { status: 'Approved' }, key)
-  assert.is((await change(path, { status: 'Archived' })).status, 200)
-  const again = await change(path, { status: 'Approved' }, key)
-  assert.equal([again.status, again.body, again.headers['idempotency-replayed']], [200, first.body, 'true'])
-  assert.is((await get(`/v1/${path}`)).body.status, 'Archived')
-})
-
-test('If-Match is compared with the row that the client read', async () => {
-  const { body: row } = await create('visits', { low: 1, high: 2 })
-  const path = `visits/${row.id}`
-  const { headers } = await get(`/v1/${path}`)
-  const tag = { 'if-match': String(headers['etag']) }
-  assert.is((await change(path, { high: 3 }, tag)).status, 200)
-  assert.is((await change(path, { high: 4 }, tag)).status, 412)
 })
 
 test('a rule that throws, or returns no boolean, is an error of the service, and nothing is stored', async () => {

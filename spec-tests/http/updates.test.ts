@@ -6,7 +6,8 @@ import { boolean, integer, now, text, timestamp } from '../../engine/descriptor/
 import type { Resource } from '../../engine/descriptor/registry.js'
 import type { StoredRow } from '../../engine/storage/storage.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { issuesOf, type Send, startService } from '../support/service.js'
+import { issuesOf, startService } from '../support/service.js'
+import { transcriptWith } from '../support/transcript.js'
 
 const bookFields = {
   title: text({ maxLength: 80 }),
@@ -43,6 +44,7 @@ const registry = [
 ]
 const service = await startService({ registry })
 const { send, get, create, remove, fill } = service
+const run = transcriptWith(service)
 const change: typeof service.change = (path, body, headers) =>
   service.change(path, body, { 'content-type': 'application/merge-patch+json', ...headers })
 
@@ -80,26 +82,26 @@ test('If-Match: the tag of any encoding matches, a weak or another one does not'
   const { path, tag } = await fresh('books')
   const refused = await change(path, { title: 'x' }, { 'if-match': '"other"' })
   assert.equal([refused.status, refused.body.error.code, refused.headers['etag']], [412, 'precondition_failed', tag])
-  assert.is((await change(path, { title: 'x' }, { 'if-match': `W/${tag}` })).status, 412)
-  const gzip = tag.replace(/"$/, '-gzip"')
-  const changed = await change(path, { title: 'x' }, { 'if-match': `"a", ${gzip}` })
-  assert.is(changed.status, 200, changed.text)
-  assert.is((await remove(path, { 'if-match': tag })).status, 412)
-  assert.is((await remove(path, { 'if-match': '*' })).status, 204)
+  await run(`
+    PATCH ${path} if-match=W/${tag} {"title":"x"} -> 412
+    PATCH ${path} if-match="a",${tag.replace(/"$/, '-gzip"')} {"title":"x"} -> 200
+    DELETE ${path} if-match=${tag} -> 412
+    DELETE ${path} if-match=* -> 204`)
 })
 
 test('checks come in order: token, row, tag, body', async () => {
   const { path } = await fresh('books')
-  const wrong: Send = { method: 'PATCH', headers: { authorization: 'Bearer x', 'if-match': '"no"' }, body: '{' }
-  assert.is((await send(`/api/v1/${path}`, wrong)).status, 401)
-  assert.is((await change('books/987654', '{', { 'if-match': '"no"' })).status, 404)
-  assert.is((await change('books/abc', '{')).status, 404)
-  assert.equal(issuesOf(await change('books/%FF', '{')), ['string_unicode path item_id'])
-  assert.is((await change(path, '{', { 'if-match': '"no"' })).status, 412)
-  assert.is((await change(path, '{')).status, 422)
-  assert.is((await change(path, '{}', { 'content-type': 'text/plain' })).status, 422)
-  assert.is((await change(path, '{}', { 'content-type': 'application/json' })).status, 200)
-  assert.is((await change(path, `{"title":"${'x'.repeat(1_100_000)}"}`)).status, 413)
+  await run(`
+    x PATCH ${path} if-match="no" { -> 401
+    PATCH books/987654 if-match="no" { -> 404
+    PATCH books/abc { -> 404
+    PATCH books/%FF { -> 422 string_unicode path item_id
+    PATCH ${path} if-match="no" { -> 412
+    PATCH ${path} { -> 422 json_invalid body
+    PATCH ${path} content-type=text/plain {} -> 422 content_type body
+    PATCH ${path} content-type=application/json {} -> 200
+    PATCH ${path} content-type=application/merge-patch+json {} -> 200
+    PATCH ${path} {"title":"${'x'.repeat(1_100_000)}"} -> 413`)
 })
 
 test('every issue of an update is reported at once', async () => {
@@ -116,12 +118,13 @@ test('every issue of an update is reported at once', async () => {
 })
 
 test('unique values are compared on the merged row, and not with itself', async () => {
-  const author = await fresh('authors')
-  const one = await fresh('books', { author_id: author.id, slug: 'same' })
-  const two = await fresh('books', { slug: 'same' })
-  assert.is((await change(one.path, { slug: 'same', title: 'Same slug' })).status, 200)
-  assert.equal(issuesOf(await change(two.path, { author_id: author.id })), ['unique body slug'])
-  assert.is((await change(two.path, { author_id: author.id, slug: 'other' })).status, 200)
+  await run(`
+    author = POST authors {"name":"Of unique books"} -> 201
+    one = POST books {"title":"One","author_id":{author},"slug":"same"} -> 201
+    two = POST books {"title":"Two","slug":"same"} -> 201
+    PATCH books/{one} {"slug":"same","title":"Same slug"} -> 200
+    PATCH books/{two} {"author_id":{author}} -> 422 unique body slug
+    PATCH books/{two} {"author_id":{author},"slug":"other"} -> 200`)
 })
 
 test('a delete is prevented by what references a row further down its cascades, unless that is deleted too', async () => {
@@ -223,18 +226,16 @@ test('the rows of a level that has too many are counted, and no further level is
 
 test('a retry with the same key has the same outcome, whatever the tag is by now', async () => {
   const { id, path, tag } = await fresh('books')
-  const headers = { 'idempotency-key': `update-${path}`, 'if-match': tag }
-  const first = await change(path, { title: 'Once' }, headers)
-  assert.is(first.status, 200)
-  await change(path, { title: 'In between' })
-  const again = await change(path, { title: 'Once' }, headers)
-  assert.equal([again.status, again.body, again.headers['idempotency-replayed']], [200, first.body, 'true'])
-  assert.is((await get(`/v1/${path}`)).body.title, 'In between')
-  assert.match(issuesOf(await change(path, { title: 'Twice' }, headers))[0] ?? '', /^idempotency_key_reused /)
-  const gone = { 'idempotency-key': `delete-${path}` }
-  assert.is((await remove(path, gone)).status, 204)
-  assert.is((await remove(path, gone)).status, 204)
-  assert.is((await change(path, {}, gone)).status, 422)
+  const once = `PATCH ${path} idempotency-key=update if-match=${tag}`
+  await run(`
+    ${once} {"title":"Once"} -> 200 {"title":"Once"}
+    PATCH ${path} {"title":"In between"} -> 200
+    ${once} {"title":"Once"} -> 200 replayed {"title":"Once"}
+    GET ${path} -> 200 {"title":"In between"}
+    ${once} {"title":"Twice"} -> 422 idempotency_key_reused header Idempotency-Key
+    DELETE ${path} idempotency-key=delete -> 204
+    DELETE ${path} idempotency-key=delete -> 204
+    PATCH ${path} idempotency-key=delete {} -> 422 idempotency_key_reused header Idempotency-Key`)
   assert.ok((await fresh('books')).id > id, 'an id was given again')
 })
 

@@ -15,7 +15,8 @@ import {
 import type { Registry, RowValues } from '../../engine/descriptor/registry.js'
 import { callersNamed } from './callers.js'
 import { resourceIn } from './registryFrom.js'
-import { token } from './service.js'
+import { authorized } from './service.js'
+import { parseRequests, type RequestLine } from './transcript.js'
 
 const open = { create: true, update: true, delete: true, import: true, summary: true } as const
 
@@ -124,12 +125,7 @@ export const comparedCallers = callersNamed({
 })
 
 /** A request; `{name}` in its path and body is the id of the row that the request with `as: name` has created in the same service. */
-export interface ComparedRequest {
-  readonly method: string
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
-  readonly as?: string
+export interface ComparedRequest extends RequestLine {
   /** Whether the pages that follow are compared too. */
   readonly isFollowed?: boolean
 }
@@ -174,54 +170,35 @@ const guardRows: RowValues[] = Array.from({ length: 40 }, (_, n) => ({
   task_team: n % 3 === 0 ? null : 1 + (n % 2),
 }))
 
-const service = { authorization: `Bearer ${token}` }
-const as = (name: string) => ({ authorization: `Bearer ${name}` })
-const json_ = { 'content-type': 'application/json' }
-
-const get = (
-  path: string,
-  headers: Record<string, string> = service,
-  more: Partial<ComparedRequest> = {},
-): ComparedRequest => ({
-  method: 'GET',
-  path: path.startsWith('/') ? path : `/api/v1/${path}`,
-  headers,
-  ...more,
-})
-const sent = (
-  method: string,
-  path: string,
-  body: unknown,
-  headers: Record<string, string> = {},
-  more: Partial<ComparedRequest> = {},
-): ComparedRequest => ({
-  method,
-  path: `/api/v1/${path}`,
-  headers: { ...service, ...json_, ...headers },
-  ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  ...more,
-})
-const post = (path: string, body: unknown, headers?: Record<string, string>, more?: Partial<ComparedRequest>) =>
-  sent('POST', path, body, headers, more)
-const patch = (path: string, body: unknown, headers?: Record<string, string>) => sent('PATCH', path, body, headers)
-const remove = (path: string, headers?: Record<string, string>) => sent('DELETE', path, undefined, headers)
-const ndjson = (path: string, rows: readonly RowValues[], headers: Record<string, string> = {}) =>
-  post(path, rows.map((row) => JSON.stringify(row)).join('\n'), { 'content-type': 'application/x-ndjson', ...headers })
-const csv = (path: string, body: string) => post(path, body, { 'content-type': 'text/csv' })
-const batch = (operations: readonly object[], headers?: Record<string, string>) =>
-  post('batch', { operations }, headers)
-/** A request, and its repetition. */
-const twice = (request: ComparedRequest) => [request, request]
+/** Without a caller, requests have the write token. */
+const lines = (...texts: readonly string[]): ComparedRequest[] =>
+  parseRequests(texts.join('\n')).map((line) => ({
+    ...line,
+    headers: { authorization: authorized.authorization, ...line.headers },
+  }))
+const reading = (prefix: string, queries: readonly string[]) =>
+  lines(...queries.map((query) => `GET ${prefix}${query}`))
+const followed = (...paths: readonly string[]): ComparedRequest[] =>
+  reading('', paths).map((request) => ({ ...request, isFollowed: true }))
+/** Rows of an import, each a line of its body. */
+const imported = (path: string, rows: readonly RowValues[]): ComparedRequest[] =>
+  lines(`POST ${path} content-type=application/x-ndjson`).map((request) => ({
+    ...request,
+    body: rows.map((row) => JSON.stringify(row)).join('\n'),
+  }))
+const jsonOf = (value: unknown): string => JSON.stringify(value)
 const encoded = encodeURIComponent
 
 const filling: ComparedRequest[] = [
-  ...['Red', 'Blue', 'Green', 'Empty'].map((name, n) => post('teams', { name, size: n })),
-  ...['a/b', 'NL', 'ü "x"', 'spare'].map((id, n) =>
-    post('places', { id, title: `Place ${pick(words, n)}`, code: n === 1 ? null : `p${n}` }),
+  ...lines(
+    ...['Red', 'Blue', 'Green', 'Empty'].map((name, n) => `POST teams ${jsonOf({ name, size: n })}`),
+    ...['a/b', 'NL', 'ü "x"', 'spare'].map(
+      (id, n) => `POST places ${jsonOf({ id, title: `Place ${pick(words, n)}`, code: n === 1 ? null : `p${n}` })}`,
+    ),
+    'crew = POST groups {"title":"Crew"}',
+    'band = POST groups {"title":"Band"}',
   ),
-  post('groups', { title: 'Crew' }, {}, { as: 'crew' }),
-  post('groups', { title: 'Band' }, {}, { as: 'band' }),
-  ndjson(
+  ...imported(
     'people/import',
     Array.from({ length: 12 }, (_, n) => ({
       code: n === 3 ? null : `c${n}`,
@@ -231,18 +208,22 @@ const filling: ComparedRequest[] = [
       fee: n % 5 === 0 ? null : `${n * 11}.05`,
     })),
   ),
-  ...[1, 2, 3].map((n) => post('desks', { code: `d${n}`, owner: n, team: 'red' })),
-  ...[1, 2].map((n) => post('seats', { number: n, team_id: 1 })),
-  ndjson('tasks/import', taskRows),
-  ndjson('guards/import', guardRows),
-  ndjson(
+  ...lines(
+    ...[1, 2, 3].map((n) => `POST desks {"code":"d${n}","owner":${n},"team":"red"}`),
+    ...[1, 2].map((n) => `POST seats {"number":${n},"team_id":1}`),
+  ),
+  ...imported('tasks/import', taskRows),
+  ...imported('guards/import', guardRows),
+  ...imported(
     'labels/import',
     ['b', 'ä', 'A', 'a', '10', '9', '日'].map((id, n) => ({ id, title: `Label ${pick(words, n)}`, weight: n * 3 })),
   ),
-  post('memos', { words: 'First', person_id: 4, group_id: '{crew}' }, {}, { as: 'memo' }),
-  post('memos', { words: 'Second', person_id: 5 }),
-  post('memos', { words: 'Third ΣΊΣΥΦΟΣ', person_id: 5, group_id: '{band}' }),
-  ...[1, 2, 3].map((n) => post('events', { what: `Event ${n}`, at: `2026-0${n}-01T00:00:00Z` })),
+  ...lines(
+    'memo = POST memos {"words":"First","person_id":4,"group_id":"{crew}"}',
+    'POST memos {"words":"Second","person_id":5}',
+    'POST memos {"words":"Third ΣΊΣΥΦΟΣ","person_id":5,"group_id":"{band}"}',
+    ...[1, 2, 3].map((n) => `POST events {"what":"Event ${n}","at":"2026-0${n}-01T00:00:00Z"}`),
+  ),
 ]
 
 const kinds = ['effort', 'price', 'share', 'due', 'at'] as const
@@ -287,11 +268,6 @@ const taskLists: string[] = [
   ...['q=task&expand=place', 'limit=0', 'sort=nothing', 'effort.gte=x', 'expand=nothing'],
 ]
 // biome-ignore format: one list
-const followed = [
-  'limit=11', 'limit=13&sort=-price', 'limit=9&sort=due&state=new', 'limit=4&q=task&sort=title', 'limit=17&sort=at',
-  'limit=8&expand=team_id&sort=-done',
-]
-// biome-ignore format: one list
 const summaries = [
   '', 'by=state', 'by=team_id&sum=effort&avg=effort&min=effort&max=effort',
   'by=place&sum=price&avg=price&min=price&max=price', 'by=due.year&sum=price', 'by=due.month&by=state&limit=5',
@@ -305,19 +281,23 @@ const guardLists = [
   'sort=title&limit=5', 'sort=-owner', 'expand=desk_id', 'expand=desk_id&expand=task_team&team=blue', 'desk_id=2',
   'pay=3.50', 'sort=pay',
 ]
-const accepts = { csv: { accept: 'text/csv' }, ndjson: { accept: 'application/x-ndjson' } }
+const accepts = ['accept=text/csv', 'accept=application/x-ndjson']
 
 const reads = (): ComparedRequest[] => [
-  ...taskLists.map((query) => get(`tasks?${query}`)),
-  ...followed.map((query) => get(`tasks?${query}`, service, { isFollowed: true })),
-  ...summaries.map((query) => get(`tasks/summary?${query}`)),
-  ...['', 'sort=-price', 'state=open&sort=title', 'q=task', 'effort.gte=0&sort=due'].flatMap((query) => [
-    get(`tasks?${query}`, { ...service, ...accepts.csv }),
-    get(`tasks?${query}`, { ...service, ...accepts.ndjson }),
-  ]),
-  get('tasks?expand=owner_id&sort=effort', { ...service, ...accepts.ndjson }),
-  // biome-ignore format: one list
-  ...[
+  ...reading('tasks?', taskLists),
+  ...followed(
+    ...['tasks?limit=11', 'tasks?limit=13&sort=-price', 'tasks?limit=9&sort=due&state=new', 'tasks?limit=17&sort=at'],
+    ...['tasks?limit=4&q=task&sort=title', 'tasks?limit=8&expand=team_id&sort=-done', 'labels?limit=2'],
+    'people?limit=5&sort=name',
+  ),
+  ...reading('tasks/summary?', summaries),
+  ...['', 'sort=-price', 'state=open&sort=title', 'q=task', 'effort.gte=0&sort=due'].flatMap((query) =>
+    lines(...accepts.map((accept) => `GET tasks?${query} ${accept}`)),
+  ),
+  ...lines('GET tasks?expand=owner_id&sort=effort accept=application/x-ndjson'),
+  ...reading('', [
+    // biome-ignore format: one list
+    ...[
     'tasks/1', 'tasks/60', 'tasks/999', 'tasks/abc', 'tasks/7?expand=team_id&expand=owner_id&expand=place',
     'labels/%C3%A4', 'places/a%2Fb', 'memos/{memo}', 'teams/1?expand=tasks.team_id',
     'teams/2?expand=tasks.team_id&expand=people.team_id&expand=seats.team_id',
@@ -327,31 +307,29 @@ const reads = (): ComparedRequest[] => [
     'labels?q=label&weight.gte=6', 'labels?sort=-id', 'labels?title=Label%20STRASSE', 'memos?sort=words',
     'memos?sort=-words&expand=person_id', 'memos?person_id=5&sort=words', 'memos?group_id={band}',
     'memos?q=%CF%83%CE%AF',
-  ].map((path) => get(path)),
-  get('labels?limit=2', service, { isFollowed: true }),
-  // biome-ignore format: one list
-  ...[
     'people', 'people?sort=-born&limit=5', 'people?q=stra&sort=name', 'people?expand=team_id&expand=boss_id',
     'people?code=c2', 'people?code.in=c1&code.in=c9', 'people?fee.gte=20&sort=-fee',
     'people/summary?by=team_id&sum=fee&max=born', 'teams?sort=-name', 'teams?size.gte=1', 'places?sort=title',
     'groups?sort=title', 'events?at.gte=2026-02-01T00:00:00Z&sort=-at',
-  ].map((path) => get(path)),
-  get('people?limit=5&sort=name', service, { isFollowed: true }),
-  ...['chief', 'one', 'two', 'none'].flatMap((name) => [
-    ...guardLists.map((query) => get(`guards?${query}`, as(name))),
-    get('guards?limit=4&sort=-amount', as(name), { isFollowed: true }),
-    get('guards/summary?by=team&sum=amount', as(name)),
-    get('guards/summary?by=owner&q=guard', as(name)),
-    get('guards?sort=title', { ...as(name), ...accepts.csv }),
-    get('guards/3', as(name)),
-    get('guards/9?expand=desk_id', as(name)),
-    get('desks', as(name)),
-    get('desks?owner=2&expand=nothing', as(name)),
-    get('desks/2?expand=guards.desk_id', as(name)),
-    get('desks/summary?by=owner', as(name)),
+    ],
   ]),
-  // biome-ignore format: one list
-  ...[
+  ...['chief', 'one', 'two', 'none'].flatMap((name) => [
+    ...lines(...guardLists.map((query) => `${name} GET guards?${query}`)),
+    ...lines(`${name} GET guards?limit=4&sort=-amount`).map((request) => ({ ...request, isFollowed: true })),
+    ...lines(`
+      ${name} GET guards/summary?by=team&sum=amount
+      ${name} GET guards/summary?by=owner&q=guard
+      ${name} GET guards?sort=title accept=text/csv
+      ${name} GET guards/3
+      ${name} GET guards/9?expand=desk_id
+      ${name} GET desks
+      ${name} GET desks?owner=2&expand=nothing
+      ${name} GET desks/2?expand=guards.desk_id
+      ${name} GET desks/summary?by=owner`),
+  ]),
+  ...reading('', [
+    // biome-ignore format: one list
+    ...[
     '/explore', '/explore/tasks?columns=title,team_id,owner_id,effort,price,due,at,done',
     '/explore/tasks?sort=-price&state=open&columns=title,team_id,owner_id,effort,price,due,at,done',
     '/explore/tasks?q=task&columns=title,team_id,owner_id,effort,price,due,at,done', '/explore/tasks/filters',
@@ -362,166 +340,97 @@ const reads = (): ComparedRequest[] => [
     '/explore/find?q=task', '/explore/tasks/choices?q=zeb', '/explore/teams/choices?q=re', '/explore/tasks/import',
     '/explore/tasks/download.csv?state=open', '/explore/tasks/edit-many?id=1&id=2',
     '/explore/tasks/delete-many?id=1&id=2',
-  ].map((path) => get(path)),
+    ],
+  ]),
+]
+
+const twice = (line: string): string => `${line}\n${line}`
+const wrongRows = [{ code: 'c5', name: 'Taken' }, { code: 'twice' }, { code: 'twice' }, { team_id: 99 }]
+const manyTasks = Array.from({ length: 50 }, (_, n) => ({ title: `Many ${n}`, effort: n, team_id: 1 + (n % 3) }))
+const manyEfforts = Array.from({ length: 30 }, (_, n) => ({ id: 30 - n, effort: n % 4, state: 'done' }))
+const csv = [
+  'title,team_id,effort,price,due\nOne,1,1,1.10,2026-05-01\nTwo,2,,,\nThree,3,3,3.30,2026-05-03\n',
+  'title,team_id\nOk,1\nWrong,77\nAlso,78\n',
 ]
 
 const writes: ComparedRequest[] = [
-  // Creates, and what refuses them.
-  post('tasks', {
-    title: 'Created',
-    team_id: 1,
-    owner_id: 2,
-    place: 'NL',
-    effort: 3,
-    price: '12.5',
-    due: '2026-01-31',
-    at: '2026-01-31T12:00:00+02:00',
-    settings: { a: [1] },
-    secret: 's',
-  }),
-  post('tasks', {
-    title: 'Wrong references',
-    team_id: 99,
-    owner_id: 98,
-    place: 'nowhere',
-    group_id: '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d',
-  }),
-  post('tasks', { effort: 'x', state: 'gone' }),
-  post('tasks', { title: 'With a group', group_id: '{crew}' }),
-  post('teams', { name: 'Red' }),
-  post('seats', { number: 1, team_id: 1 }),
-  post('seats', { number: 1, team_id: 2 }),
-  post('labels', { id: 'a', title: 'Taken' }),
-  post('labels', { id: 'new/one', title: 'Chosen' }),
-  post('places', { id: 'p9', code: 'p0' }),
-  ...twice(post('tasks', { title: 'Once' }, { 'idempotency-key': 'k1' })),
-  post('tasks', { title: 'Twice' }, { 'idempotency-key': 'k1' }),
-  ...twice(post('teams', { name: 'Keyed' }, { 'idempotency-key': 'k2' })),
-  // Updates.
-  patch('tasks/1', { title: 'Changed', effort: 11 }),
-  patch('tasks/1', { title: 'Changed' }),
-  patch('tasks/2', { team_id: 99 }),
-  patch('tasks/3', { price: null, due: '2020-02-02', done: true, settings: { changed: [true] } }),
-  patch('tasks/999', { title: 'x' }),
-  patch('tasks/4', { secret: 'other' }),
-  patch('tasks/5', { title: 'Stale' }, { 'if-match': '"nothing"' }),
-  ...twice(patch('tasks/6', { effort: 1 }, { 'idempotency-key': 'k3' })),
-  patch('people/1', { code: 'c2' }),
-  patch('people/1', { code: 'c1b', boss_id: 2 }),
-  patch('people/3', { boss_id: 1, team_id: 2 }),
-  patch('seats/2', { number: 1 }),
-  patch('labels/a', { weight: 77 }),
-  patch('memos/{memo}', { words: 'First again', group_id: '{band}' }),
+  ...lines(`
+    # Creates, and what refuses them.
+    POST tasks {"title":"Created","team_id":1,"owner_id":2,"place":"NL","effort":3,"price":"12.5","due":"2026-01-31","at":"2026-01-31T12:00:00+02:00","settings":{"a":[1]},"secret":"s"}
+    POST tasks {"title":"Wrong references","team_id":99,"owner_id":98,"place":"nowhere","group_id":"0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d"}
+    POST tasks {"effort":"x","state":"gone"}
+    POST tasks {"title":"With a group","group_id":"{crew}"}
+    POST teams {"name":"Red"}
+    POST seats {"number":1,"team_id":1}
+    POST seats {"number":1,"team_id":2}
+    POST labels {"id":"a","title":"Taken"}
+    POST labels {"id":"new/one","title":"Chosen"}
+    POST places {"id":"p9","code":"p0"}
+    ${twice('POST tasks idempotency-key=k1 {"title":"Once"}')}
+    POST tasks idempotency-key=k1 {"title":"Twice"}
+    ${twice('POST teams idempotency-key=k2 {"name":"Keyed"}')}
+    # Updates.
+    PATCH tasks/1 {"title":"Changed","effort":11}
+    PATCH tasks/1 {"title":"Changed"}
+    PATCH tasks/2 {"team_id":99}
+    PATCH tasks/3 {"price":null,"due":"2020-02-02","done":true,"settings":{"changed":[true]}}
+    PATCH tasks/999 {"title":"x"}
+    PATCH tasks/4 {"secret":"other"}
+    PATCH tasks/5 if-match="nothing" {"title":"Stale"}
+    ${twice('PATCH tasks/6 idempotency-key=k3 {"effort":1}')}
+    PATCH people/1 {"code":"c2"}
+    PATCH people/1 {"code":"c1b","boss_id":2}
+    PATCH people/3 {"boss_id":1,"team_id":2}
+    PATCH seats/2 {"number":1}
+    PATCH labels/a {"weight":77}
+    PATCH memos/{memo} {"words":"First again","group_id":"{band}"}`),
   // Imports.
-  csv('tasks/import', 'title,team_id,effort,price,due\nOne,1,1,1.10,2026-05-01\nTwo,2,,,\nThree,3,3,3.30,2026-05-03\n'),
-  csv('tasks/import', 'title,team_id\nOk,1\nWrong,77\nAlso,78\n'),
-  post(
-    'tasks/import',
-    Array.from({ length: 50 }, (_, n) => ({ title: `Many ${n}`, effort: n, team_id: 1 + (n % 3) })),
-  ),
-  ndjson('tasks/import?match=id', [
-    { id: 61, title: 'Matched' },
-    { id: 62, effort: 5 },
-    { id: 9, title: taskRows[8]?.['title'] ?? null },
-  ]),
-  ndjson('tasks/import?match=id', [{ id: 9999, title: 'No such' }]),
-  ndjson(
-    'tasks/import?match=id',
-    Array.from({ length: 30 }, (_, n) => ({ id: 30 - n, effort: n % 4, state: 'done' })),
-  ),
-  ndjson('teams/import?match=name', [
-    { name: 'Blue', size: 50 },
-    { name: 'Violet', size: 51 },
-    { name: 'Red', size: 0 },
-    { name: 'Amber', size: 52 },
-  ]),
-  ndjson('people/import?match=code', [
-    { code: 'c5', name: 'Five', team_id: 1 },
-    { code: 'new', name: 'Newcomer', team_id: 2 },
-    { code: 'c6', born: '2000-01-01' },
-  ]),
-  ndjson('people/import', [{ code: 'c5', name: 'Taken' }, { code: 'twice' }, { code: 'twice' }, { team_id: 99 }]),
-  ndjson('labels/import?match=id', [
-    { id: 'b', title: 'Changed b' },
-    { id: 'fresh', title: 'Fresh' },
-    { id: '10', weight: 5 },
-  ]),
-  ndjson('places/import?match=id', [
-    { id: 'NL', title: 'Netherlands' },
-    { id: 'BE', title: 'Belgium', code: 'be' },
-  ]),
-  ndjson('places/import?match=code', [{ code: 'p2', title: 'By code', id: 'ü "x"' }]),
-  ndjson('labels/import?dryRun=true', [
-    { id: 'dry', title: 'Dry' },
-    { id: 'a', title: 'Taken' },
-  ]),
-  ndjson('labels/import?dryRun=true', [{ id: 'dry', title: 'Dry' }]),
-  ndjson('tasks/import?match=id&dryRun=true', [
-    { id: 5, title: 'Dry' },
-    { id: 6, title: 'Dry too' },
-  ]),
-  ...twice(ndjson('labels/import', [{ id: 'keyed', title: 'Keyed' }], { 'idempotency-key': 'k4' })),
-  // Batches.
-  batch([
-    { method: 'POST', path: '/v1/teams', body: { name: 'Batch' }, as: 't' },
-    { method: 'POST', path: '/v1/tasks', body: { title: 'In a batch', team_id: { $ref: 't.id' } }, as: 'k' },
-    { method: 'PATCH', path: '/v1/tasks/2', body: { effort: 77 } },
-    { method: 'PATCH', path: '/v1/teams/3', body: { size: 9 } },
-    { method: 'DELETE', path: '/v1/labels/9' },
-    { method: 'POST', path: '/v1/people', body: { code: 'batch', name: 'B', team_id: { $ref: 't.id' } } },
-  ]),
-  batch([
-    { method: 'PATCH', path: '/v1/tasks/3', body: { effort: 1 } },
-    { method: 'PATCH', path: '/v1/teams/2', body: { name: 'Red' } },
-  ]),
-  batch([
-    { method: 'PATCH', path: '/v1/tasks/3', body: { effort: 1 } },
-    { method: 'DELETE', path: '/v1/tasks/99999' },
-  ]),
-  ...twice(
-    batch(
-      Array.from({ length: 20 }, (_, n) => ({
-        method: 'PATCH',
-        path: `/v1/tasks/${n + 30}`,
-        body: { effort: 100 + n },
-      })),
-      { 'idempotency-key': 'k5' },
-    ),
-  ),
-  batch([
-    { method: 'DELETE', path: '/v1/tasks/20' },
-    { method: 'DELETE', path: '/v1/teams/4' },
-    { method: 'DELETE', path: '/v1/places/spare' },
-  ]),
+  ...csv.flatMap((body) => lines('POST tasks/import content-type=text/csv').map((request) => ({ ...request, body }))),
+  ...imported('tasks/import', manyTasks),
+  ...lines(`
+    POST tasks/import?match=id [{"id":61,"title":"Matched"},{"id":62,"effort":5},{"id":9,"title":${jsonOf(taskRows[8]?.['title'])}}]
+    POST tasks/import?match=id [{"id":9999,"title":"No such"}]
+    POST tasks/import?match=id ${jsonOf(manyEfforts)}
+    POST teams/import?match=name [{"name":"Blue","size":50},{"name":"Violet","size":51},{"name":"Red","size":0},{"name":"Amber","size":52}]
+    POST people/import?match=code [{"code":"c5","name":"Five","team_id":1},{"code":"new","name":"Newcomer","team_id":2},{"code":"c6","born":"2000-01-01"}]
+    POST people/import ${jsonOf(wrongRows)}
+    POST labels/import?match=id [{"id":"b","title":"Changed b"},{"id":"fresh","title":"Fresh"},{"id":"10","weight":5}]
+    POST places/import?match=id [{"id":"NL","title":"Netherlands"},{"id":"BE","title":"Belgium","code":"be"}]
+    POST places/import?match=code [{"code":"p2","title":"By code","id":"ü \\"x\\""}]
+    POST labels/import?dryRun=true [{"id":"dry","title":"Dry"},{"id":"a","title":"Taken"}]
+    POST labels/import?dryRun=true [{"id":"dry","title":"Dry"}]
+    POST tasks/import?match=id&dryRun=true [{"id":5,"title":"Dry"},{"id":6,"title":"Dry too"}]
+    ${twice('POST labels/import idempotency-key=k4 [{"id":"keyed","title":"Keyed"}]')}
+    # Batches.
+    BATCH t = POST teams {"name":"Batch"} & k = POST tasks {"title":"In a batch","team_id":{"$ref":"t.id"}} & PATCH tasks/2 {"effort":77} & PATCH teams/3 {"size":9} & DELETE labels/9 & POST people {"code":"batch","name":"B","team_id":{"$ref":"t.id"}}
+    BATCH PATCH tasks/3 {"effort":1} & PATCH teams/2 {"name":"Red"}
+    BATCH PATCH tasks/3 {"effort":1} & DELETE tasks/99999
+    ${twice(`BATCH idempotency-key=k5 ${Array.from({ length: 20 }, (_, n) => `PATCH tasks/${n + 30} {"effort":${100 + n}}`).join(' & ')}`)}
+    BATCH DELETE tasks/20 & DELETE teams/4 & DELETE places/spare`),
   // Writes of callers with row rules.
-  ...['chief', 'one', 'two', 'none'].flatMap((name) => [
-    patch('guards/1', { amount: 50 }, as(name)),
-    patch('guards/2', { title: `by ${name}` }, as(name)),
-    patch('guards/3', { owner: 3 }, as(name)),
-    patch('desks/1', { team: `of ${name}` }, as(name)),
-    patch('desks/2', { code: 'd1' }, as(name)),
-    ndjson(
-      'guards/import?match=id',
-      [
-        { id: 4, amount: 5 },
-        { id: 7, amount: 6 },
-      ],
-      as(name),
-    ),
-    remove('guards/5', as(name)),
-  ]),
-  // Deletes: of a distributed row, of rows that distributed rows reference, and of those that something prevents.
-  ...twice(remove('tasks/10')),
-  remove('tasks/11', { 'if-match': '"nothing"' }),
-  remove('labels/%E6%97%A5'),
-  remove('people/4'),
-  ...twice(remove('people/6')),
-  remove('places/a%2Fb'),
-  remove('memos/{memo}'),
-  remove('people/4'),
-  remove('desks/3'),
-  ...twice(remove('teams/3', { 'idempotency-key': 'k6' })),
-  remove('teams/1'),
+  ...['chief', 'one', 'two', 'none'].flatMap((name) =>
+    lines(`
+      ${name} PATCH guards/1 {"amount":50}
+      ${name} PATCH guards/2 {"title":"by ${name}"}
+      ${name} PATCH guards/3 {"owner":3}
+      ${name} PATCH desks/1 {"team":"of ${name}"}
+      ${name} PATCH desks/2 {"code":"d1"}
+      ${name} POST guards/import?match=id [{"id":4,"amount":5},{"id":7,"amount":6}]
+      ${name} DELETE guards/5`),
+  ),
+  ...lines(`
+    # Deletes: of a distributed row, of rows that distributed rows reference, and of those that something prevents.
+    ${twice('DELETE tasks/10')}
+    DELETE tasks/11 if-match="nothing"
+    DELETE labels/%E6%97%A5
+    DELETE people/4
+    ${twice('DELETE people/6')}
+    DELETE places/a%2Fb
+    DELETE memos/{memo}
+    DELETE people/4
+    DELETE desks/3
+    ${twice('DELETE teams/3 idempotency-key=k6')}
+    DELETE teams/1`),
 ]
 
 /** All requests, in order: reads of the same lists before and after the writes. */
@@ -529,11 +438,12 @@ export const comparedRequests: readonly ComparedRequest[] = [
   ...filling,
   ...reads(),
   ...writes,
-  // biome-ignore format: one list
-  ...[
-    'tasks?limit=200', 'teams', 'people', 'places', 'labels', 'memos?sort=words', 'guards?limit=200', 'desks', 'seats',
-    'events', 'tasks?sort=-effort', 'tasks/summary?by=state&sum=price', 'tasks?q=many&limit=5',
-    'tasks?expand=team_id&limit=200',
-  ].map((path) => get(path)),
-  get('tasks?sort=title', { ...service, ...accepts.csv }),
+  ...reading('', [
+    // biome-ignore format: one list
+    ...[
+      'tasks?limit=200', 'teams', 'people', 'places', 'labels', 'memos?sort=words', 'guards?limit=200', 'desks', 'seats',
+      'events', 'tasks?sort=-effort', 'tasks/summary?by=state&sum=price', 'tasks?q=many&limit=5',
+      'tasks?expand=team_id&limit=200', 'tasks?sort=title accept=text/csv',
+    ],
+  ]),
 ]

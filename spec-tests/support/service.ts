@@ -42,7 +42,7 @@ export interface Send {
 /** The issues of a 422, each as a text: its type, its place, and its line if it has one. */
 export const issuesOf = ({ status, body, text }: TestResponse): string[] => {
   if (status !== 422) throw new Error(`The status is ${status}, not 422: ${text}`)
-  const { issues, total = issues.length } = body.error.details
+  const { issues, total = issues.length } = body.detail ? { issues: body.detail } : body.error.details
   if (total < issues.length) throw new Error(`There are ${issues.length} issues, but the total is ${total}.`)
   return issues.map(({ type, loc, line }: { type: string; loc: (string | number)[]; line?: number }) => {
     if (loc.some((part) => typeof part === 'string' && /^\d+$/.test(part)))
