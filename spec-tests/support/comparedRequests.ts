@@ -161,7 +161,10 @@ const taskRows: RowValues[] = Array.from({ length: 60 }, (_, n) => ({
   due: n % 10 === 0 ? null : pick(days, n * 3),
   at: n % 11 === 0 ? null : `202${n % 7}-0${1 + (n % 9)}-11T0${n % 10}:30:00.${100 + n}Z`,
   done: n % 3 === 2 ? null : n % 3 === 0,
-  settings: n % 4 === 1 ? null : { n, list: [1, 'two', { three: null }], text: pick(words, n) },
+  settings:
+    n % 4 === 1
+      ? pick([null, 7, 'a "text", and more', true, []], n)
+      : { n, list: [1, 'two', { three: null }], text: pick(words, n) },
   secret: `hidden ${n}`,
 }))
 const guardRows: RowValues[] = Array.from({ length: 40 }, (_, n) => ({
@@ -214,6 +217,7 @@ const batch = (operations: readonly object[], headers?: Record<string, string>) 
 const twice = (request: ComparedRequest) => [request, request]
 const encoded = encodeURIComponent
 
+// biome-ignore format: one list
 const filling: ComparedRequest[] = [
   ...['Red', 'Blue', 'Green', 'Empty'].map((name, n) => post('teams', { name, size: n })),
   ...['a/b', 'NL', 'ü "x"', 'spare'].map((id, n) =>
@@ -264,7 +268,7 @@ const taskLists: string[] = [
     'team_id.null=false&state=new', 'owner_id.in=1&owner_id.in=3', 'place=a%2Fb', 'place.in=NL&place.in=none',
     'place.null=true', 'group_id.null=true', 'done=true', 'done=false', 'done.null=true', 'effort=4',
     'effort.in=4&effort.in=-6&effort.in=99999999999999999999', 'price=7', 'price.in=7.00&price.in=0.1', 'share=0.5',
-    'due=2024-02-29', 'at.null=true',
+    'due=2024-02-29', 'at.null=true', 'at=2021-02-11T02%3A30%3A00.101%2B01%3A00', 'price=1.505', 'group_id=x',
   ],
   ...kinds.flatMap((name) => [
     `${name}.gte=${bounds[name][0]}`,
@@ -284,6 +288,7 @@ const taskLists: string[] = [
     'expand=owner_id&expand=place&limit=10',
     'expand=team_id&expand=owner_id&expand=place&expand=group_id&sort=-effort&state=open',
   ],
+  ...[`q=${'x'.repeat(80)}`, `q=${'x'.repeat(301)}`, 'expand=team_id&offset=99'],
   ...['q=task&expand=place', 'limit=0', 'sort=nothing', 'effort.gte=x', 'expand=nothing'],
 ]
 // biome-ignore format: one list
@@ -365,6 +370,7 @@ const reads = (): ComparedRequest[] => [
   ].map((path) => get(path)),
 ]
 
+// biome-ignore format: one list
 const writes: ComparedRequest[] = [
   // Creates, and what refuses them.
   post('tasks', {
@@ -402,6 +408,15 @@ const writes: ComparedRequest[] = [
   patch('tasks/1', { title: 'Changed' }),
   patch('tasks/2', { team_id: 99 }),
   patch('tasks/3', { price: null, due: '2020-02-02', done: true, settings: { changed: [true] } }),
+  ...twice(patch('tasks/3', { price: '70000000.07', at: '2026-01-01T00:00:00+01:00', share: 2.25, done: null })),
+  ...[
+    { price: 1.5 },
+    { price: '0.001' },
+    { price: '99999999999' },
+    { title: null },
+    { nothing: 1 },
+    { secret: null },
+  ].map((values) => patch('tasks/3', values)),
   patch('tasks/999', { title: 'x' }),
   patch('tasks/4', { secret: 'other' }),
   patch('tasks/5', { title: 'Stale' }, { 'if-match': '"nothing"' }),
@@ -415,20 +430,14 @@ const writes: ComparedRequest[] = [
   // Imports.
   csv('tasks/import', 'title,team_id,effort,price,due\nOne,1,1,1.10,2026-05-01\nTwo,2,,,\nThree,3,3,3.30,2026-05-03\n'),
   csv('tasks/import', 'title,team_id\nOk,1\nWrong,77\nAlso,78\n'),
-  post(
-    'tasks/import',
-    Array.from({ length: 50 }, (_, n) => ({ title: `Many ${n}`, effort: n, team_id: 1 + (n % 3) })),
-  ),
+  post('tasks/import', Array.from({ length: 50 }, (_, n) => ({ title: `Many ${n}`, effort: n, team_id: 1 + (n % 3) }))),
   ndjson('tasks/import?match=id', [
     { id: 61, title: 'Matched' },
     { id: 62, effort: 5 },
     { id: 9, title: taskRows[8]?.['title'] ?? null },
   ]),
   ndjson('tasks/import?match=id', [{ id: 9999, title: 'No such' }]),
-  ndjson(
-    'tasks/import?match=id',
-    Array.from({ length: 30 }, (_, n) => ({ id: 30 - n, effort: n % 4, state: 'done' })),
-  ),
+  ndjson('tasks/import?match=id', Array.from({ length: 30 }, (_, n) => ({ id: 30 - n, effort: n % 4, state: 'done' }))),
   ndjson('teams/import?match=name', [
     { name: 'Blue', size: 50 },
     { name: 'Violet', size: 51 },
@@ -441,25 +450,12 @@ const writes: ComparedRequest[] = [
     { code: 'c6', born: '2000-01-01' },
   ]),
   ndjson('people/import', [{ code: 'c5', name: 'Taken' }, { code: 'twice' }, { code: 'twice' }, { team_id: 99 }]),
-  ndjson('labels/import?match=id', [
-    { id: 'b', title: 'Changed b' },
-    { id: 'fresh', title: 'Fresh' },
-    { id: '10', weight: 5 },
-  ]),
-  ndjson('places/import?match=id', [
-    { id: 'NL', title: 'Netherlands' },
-    { id: 'BE', title: 'Belgium', code: 'be' },
-  ]),
+  ndjson('labels/import?match=id', [{ id: 'b', title: 'Changed b' }, { id: 'fresh', title: 'Fresh' }, { id: '10', weight: 5 }]),
+  ndjson('places/import?match=id', [{ id: 'NL', title: 'Netherlands' }, { id: 'BE', title: 'Belgium', code: 'be' }]),
   ndjson('places/import?match=code', [{ code: 'p2', title: 'By code', id: 'ü "x"' }]),
-  ndjson('labels/import?dryRun=true', [
-    { id: 'dry', title: 'Dry' },
-    { id: 'a', title: 'Taken' },
-  ]),
+  ndjson('labels/import?dryRun=true', [{ id: 'dry', title: 'Dry' }, { id: 'a', title: 'Taken' }]),
   ndjson('labels/import?dryRun=true', [{ id: 'dry', title: 'Dry' }]),
-  ndjson('tasks/import?match=id&dryRun=true', [
-    { id: 5, title: 'Dry' },
-    { id: 6, title: 'Dry too' },
-  ]),
+  ndjson('tasks/import?match=id&dryRun=true', [{ id: 5, title: 'Dry' }, { id: 6, title: 'Dry too' }]),
   ...twice(ndjson('labels/import', [{ id: 'keyed', title: 'Keyed' }], { 'idempotency-key': 'k4' })),
   // Batches.
   batch([
@@ -474,10 +470,7 @@ const writes: ComparedRequest[] = [
     { method: 'PATCH', path: '/v1/tasks/3', body: { effort: 1 } },
     { method: 'PATCH', path: '/v1/teams/2', body: { name: 'Red' } },
   ]),
-  batch([
-    { method: 'PATCH', path: '/v1/tasks/3', body: { effort: 1 } },
-    { method: 'DELETE', path: '/v1/tasks/99999' },
-  ]),
+  batch([{ method: 'PATCH', path: '/v1/tasks/3', body: { effort: 1 } }, { method: 'DELETE', path: '/v1/tasks/99999' }]),
   ...twice(
     batch(
       Array.from({ length: 20 }, (_, n) => ({
@@ -500,14 +493,7 @@ const writes: ComparedRequest[] = [
     patch('guards/3', { owner: 3 }, as(name)),
     patch('desks/1', { team: `of ${name}` }, as(name)),
     patch('desks/2', { code: 'd1' }, as(name)),
-    ndjson(
-      'guards/import?match=id',
-      [
-        { id: 4, amount: 5 },
-        { id: 7, amount: 6 },
-      ],
-      as(name),
-    ),
+    ndjson('guards/import?match=id', [{ id: 4, amount: 5 }, { id: 7, amount: 6 }], as(name)),
     remove('guards/5', as(name)),
   ]),
   // Deletes: of a distributed row, of rows that distributed rows reference, and of those that something prevents.
