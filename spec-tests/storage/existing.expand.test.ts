@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { integer, text } from '../../engine/descriptor/index.js'
 import type { RowValues } from '../../engine/descriptor/registry.js'
 import { server } from '../support/database.js'
-import { existingTables, foreignDatabase } from '../support/foreignTables.js'
+import { existingTables, foreignDatabase, readOnly } from '../support/foreignTables.js'
 import { startService } from '../support/service.js'
 
 const id = 'id integer primary key not null'
@@ -31,14 +31,15 @@ const name = text({ filter: true })
 const { get } = await startService({
   url,
   registry: existingTables({
-    bigs: { id: 'text', create: false, import: false, fields: { name: text() } },
-    refs: { fields: { big_id: text({ references: 'bigs' }) } },
-    dups: { create: false, update: false, delete: false, import: false, fields: { v: text() } },
-    towards: { fields: { dup_id: integer({ references: 'dups' }) } },
-    codes: { id: 'text', idColumn: 'code', fields: { name: text() } },
-    uses: { fields: { code: text({ references: 'codes' }) } },
-    shows: { table: '_shown', summary: true, fields: { name } },
+    bigs: { ...readOnly, id: 'text', fields: { name: text() } },
+    refs: { ...readOnly, fields: { big_id: text({ references: 'bigs' }) } },
+    dups: { ...readOnly, fields: { v: text() } },
+    towards: { ...readOnly, fields: { dup_id: integer({ references: 'dups' }) } },
+    codes: { ...readOnly, id: 'text', idColumn: 'code', fields: { name: text() } },
+    uses: { ...readOnly, fields: { code: text({ references: 'codes' }) } },
+    shows: { ...readOnly, table: '_shown', summary: true, fields: { name } },
     stores: {
+      ...readOnly,
       table: '_stored',
       summary: true,
       fields: { name, shown_id: integer({ references: 'shows', filter: true }) },

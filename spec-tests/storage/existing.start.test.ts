@@ -11,7 +11,7 @@ import { Unavailable } from '../../engine/storage/failures.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { roleOn, server, sharedDatabase } from '../support/database.js'
-import { existingTables, foreignDatabase, foreignId, schemaOf } from '../support/foreignTables.js'
+import { existingTables, foreignDatabase, foreignId, readOnly, schemaOf } from '../support/foreignTables.js'
 import { listQuery } from '../support/listQuery.js'
 import { open, refusal, rowsServed, servedRows } from '../support/members.js'
 import { resourceIn } from '../support/registryFrom.js'
@@ -21,11 +21,10 @@ const [float, time] = server ? ['double precision', 'timestamp'] : ['real', 'dat
 const people = `create table "People" (${foreignId.replace('id', '"Id"')}, "Name" text not null, age integer, born date, data ${server ? 'bytea' : 'blob'})`
 const rows = `insert into "People" ("Name", age) values ('Ana', 3), ('Bob', 4)`
 
-const reading = { create: false, update: false, delete: false, import: false } as const
 const name = text({ column: 'Name' })
 const person = (more: Partial<Descriptor> = {}): Registry =>
   existingTables({
-    persons: { ...reading, table: 'People', idColumn: 'Id', fields: { name, age: integer() }, ...more },
+    persons: { ...readOnly, table: 'People', idColumn: 'Id', fields: { name, age: integer() }, ...more },
   })
 
 const test = suite('starts with existing tables')
@@ -85,7 +84,7 @@ test('a view is served, and its rows can be changed only where the database can'
     `create view adults as select "Id" as n, "Name" as name from "People" where age > 3`,
     'create view ages as select min("Id") as n, age from "People" group by age',
   )
-  const view = { ...reading, idColumn: 'n' }
+  const view = { ...readOnly, idColumn: 'n' }
   const adults = { ...view, fields: { name: text() } }
   assert.equal(await rowsServed(existingTables({ adults }), url), [{ name: 'Bob' }])
   const ages = { ...view, fields: { age: integer({ filter: true }) } }
@@ -110,7 +109,7 @@ if (server) {
       `insert into parts values (1, 'happy', 1999, '{a,b}'), (2, null, 2001, null)`,
     )
     const parts = {
-      ...reading,
+      ...readOnly,
       idColumn: 'part_id',
       fields: { mood: text({ filter: true }), made: integer(), tags: text() },
     }
