@@ -142,7 +142,7 @@ const words = [
 // biome-ignore format: one list
 const searches = [
   'müller', 'STRASSE', 'ße', 'ς', 'ΣΊΣ', 'Ё', '日本', 'istanbul', 'CAFÉ', '100%', '_b\\', "it's", '"quoted"', 'zebra',
-  'task', 'k', '👩', 'new', 'q', 'plain task note', '\u0000', '',
+  'task', 'k', '👩', 'new', 'q', 'plain task note', '1 note', '\u0000', '',
 ]
 
 const pick = <T>(values: readonly T[], n: number): T => values[n % values.length] as T
