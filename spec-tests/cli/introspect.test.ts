@@ -9,90 +9,88 @@ import { storageTables } from '../../engine/storage/open.js'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { callCommand } from '../support/callCommand.js'
-import { server, sharedDatabase } from '../support/database.js'
+import { server } from '../support/database.js'
+import { foreignDatabase } from '../support/foreignTables.js'
 import { office } from '../support/office.js'
 import { projectCopy } from '../support/projectCopy.js'
 
 const idType = server ? 'id serial primary key' : 'id integer primary key'
+const [real, numeric] = server ? ['double precision', 'numeric'] : ['real', 'real']
 
 /** What is written for the tables that some statements create. */
 const described = async (...statements: readonly string[]) => {
-  const database = await sharedDatabase()
-  for (const sql of statements) await database.run(sql)
-  const descriptions = describeTables(await storageTables(database.url, 5_000), [], 'Test')
+  const { url } = await foreignDatabase(...statements)
+  const descriptions = describeTables(await storageTables(url, 5_000), [], 'Test')
   return {
     resources: descriptions.flatMap(({ resource }) => (resource ? [resource] : [])),
     notes: descriptions.flatMap(({ notes }) => notes),
   }
 }
 
+/** What is described of a field, without what is false or absent. */
+const withoutFalse = (field: object = {}) =>
+  Object.fromEntries(Object.entries(field).filter(([, value]) => value !== false))
+
 const test = suite('introspect')
 
-/** What is described of a table, without what is false or absent. */
-const withoutFalse = (fields: readonly object[] | undefined) =>
-  fields?.map((field) => Object.fromEntries(Object.entries(field).filter(([, value]) => value !== false)))
-
-const depots = await described(
-  `create table depots (${idType}, name varchar(40) not null unique)`,
-  `create table "PartType" ("PartTypeId" integer ${server ? 'generated always as identity ' : ''}primary key, "Weight in kg" ${server ? 'numeric' : 'real'}, "depotID" integer references depots (id), "limit" integer, "Id" text, unique ("depotID", "Id"))`,
-)
-const tasks = await described(
-  ...(server ? [`create type mood as enum ('sad', 'it''s fine')`] : []),
-  `create table tasks (${idType}, state text not null default 'open' check (state in ('open', 'it''s done')), level integer check (level in (1, 2)),
-      due date, done boolean not null default false, seen ${server ? 'timestamp not null default now()' : 'datetime not null default current_timestamp'},
-      mood ${server ? 'mood' : 'text'}, size integer default 3, api_token text not null, password_hash text, rank integer generated always as (level * 2) stored)`,
-)
-
-const tables = { partType: depots.resources[0], depots: depots.resources[1], tasks: tasks.resources[0] }
-
-const fieldCases: readonly (readonly [fact: string, table: keyof typeof tables, field: object])[] = [
-  ['a column of another name', 'partType', { name: 'weight_in_kg', column: 'Weight in kg', kind: 'number' }],
+const isRequired = true
+const filter = true
+/** The definition of a column, and the field that it becomes. */
+const columns: readonly (readonly [definition: string, field: object])[] = [
+  ['name varchar(40) not null unique', { name: 'name', kind: 'text', maxLength: 40, isRequired, unique: true }],
+  [`"Weight in kg" ${numeric}`, { name: 'weight_in_kg', column: 'Weight in kg', kind: 'number' }],
   [
-    'a foreign key is a reference and a filter',
-    'partType',
-    { name: 'depot_id', column: 'depotID', kind: 'integer', references: 'depots', filter: true },
+    '"depotID" integer references depots (id)',
+    { name: 'depot_id', column: 'depotID', kind: 'integer', references: 'depots', filter },
   ],
-  ['the name of a parameter', 'partType', { name: 'limit_column', column: 'limit', kind: 'integer' }],
-  ['unique within a column', 'partType', { name: 'id_column', column: 'Id', kind: 'text', unique: ['depot_id'] }],
+  // The name of a parameter.
+  ['"limit" integer', { name: 'limit_column', column: 'limit', kind: 'integer' }],
+  ['"Id" text', { name: 'id_column', column: 'Id', kind: 'text', unique: ['depot_id'] }],
   [
-    'a length, NOT NULL and UNIQUE',
-    'depots',
-    { name: 'name', kind: 'text', maxLength: 40, isRequired: true, unique: true },
+    `state text not null default 'open' check (state in ('open', 'it''s done'))`,
+    { name: 'state', kind: 'text', isRequired, oneOf: ['open', "it's done"], default: 'open', filter },
   ],
+  ['level integer check (level in (1, 2))', { name: 'level', kind: 'integer', oneOf: [1, 2], filter }],
+  ['due date', { name: 'due', kind: 'date' }],
+  ['done boolean not null default false', { name: 'done', kind: 'boolean', isRequired }],
   [
-    'a check of texts',
-    'tasks',
-    { name: 'state', kind: 'text', isRequired: true, oneOf: ['open', "it's done"], default: 'open', filter: true },
+    server ? 'seen timestamp not null default now()' : 'seen datetime not null default current_timestamp',
+    { name: 'seen', kind: 'timestamp', isRequired, default: now },
   ],
-  ['a check of integers', 'tasks', { name: 'level', kind: 'integer', oneOf: [1, 2], filter: true }],
-  ['a date', 'tasks', { name: 'due', kind: 'date' }],
-  ['a boolean', 'tasks', { name: 'done', kind: 'boolean', isRequired: true }],
-  ['the current time', 'tasks', { name: 'seen', kind: 'timestamp', isRequired: true, default: now }],
+  server
+    ? ['mood mood', { name: 'mood', kind: 'text', oneOf: ['sad', "it's fine"], filter }]
+    : ['mood text', { name: 'mood', kind: 'text' }],
+  ['size integer default 3', { name: 'size', kind: 'integer', default: 3 }],
+  ['api_token text not null', { name: 'api_token', kind: 'text', redacted: true }],
+  ['password_hash text', { name: 'password_hash', kind: 'text', redacted: true }],
+  ['twice integer generated always as (level * 2) stored', { name: 'twice', kind: 'integer', managed: true }],
   [
-    'an enumeration',
-    'tasks',
-    { name: 'mood', kind: 'text', ...(server && { oneOf: ['sad', "it's fine"], filter: true }) },
+    'qty integer not null check (qty between 1 and 100)',
+    { name: 'qty', kind: 'integer', isRequired, min: 1, max: 100 },
   ],
-  ['a default', 'tasks', { name: 'size', kind: 'integer', default: 3 }],
-  ['a token', 'tasks', { name: 'api_token', kind: 'text', redacted: true }],
-  ['a password', 'tasks', { name: 'password_hash', kind: 'text', redacted: true }],
-  ['a generated column', 'tasks', { name: 'rank', kind: 'integer', managed: true }],
+  ['rank integer check (rank > 0)', { name: 'rank', kind: 'integer', min: 1 }],
+  [`price ${real} check (price >= 0.5)`, { name: 'price', kind: 'number', min: 0.5 }],
+  ['mark integer check (mark >= -5 and mark < 5)', { name: 'mark', kind: 'integer', min: -5, max: 4 }],
+  [`day date check (day >= '2020-01-01')`, { name: 'day', kind: 'date', min: '2020-01-01' }],
+  [`weight ${real} check (weight > 0)`, { name: 'weight', kind: 'number' }],
 ]
+const parts = await described(
+  ...(server ? [`create type mood as enum ('sad', 'it''s fine')`] : []),
+  `create table depots (${idType}, name text)`,
+  `create table "PartType" ("PartTypeId" integer ${server ? 'generated always as identity ' : ''}primary key,
+    ${columns.map(([definition]) => definition).join(', ')}, unique ("depotID", "Id"), check (qty <= rank))`,
+)
 
-for (const [fact, table, field] of fieldCases) {
-  test(`a column becomes a field: ${fact}`, () => {
-    const fields = withoutFalse(tables[table]?.fields) ?? []
-    assert.equal(
-      fields.find(({ name }) => name === (field as { name: string }).name),
-      field,
-    )
-    assert.is(fields.length, fieldCases.filter(([, other]) => other === table).length)
+for (const [n, [definition, field]] of columns.entries()) {
+  test(`a column becomes a field: ${definition}`, () => {
+    assert.equal(withoutFalse(parts.resources[0]?.fields[n]), field)
+    assert.is(parts.resources[0]?.fields.length, columns.length)
   })
 }
 
 test('a table becomes a resource with the path and the id of the table', () => {
   assert.equal(
-    depots.resources.map(({ path, table, existing, create }) => [path, table, existing, create]),
+    parts.resources.map(({ path, table, existing, create }) => [path, table, existing, create]),
     [
       ['part-type', 'PartType', { idColumn: 'PartTypeId', id: 'integer' }, true],
       ['depots', 'depots', { idColumn: 'id', id: 'integer' }, true],
@@ -100,30 +98,17 @@ test('a table becomes a resource with the path and the id of the table', () => {
   )
 })
 
-test('what clients cannot set is noted', () => {
+test('what clients cannot set, and what no descriptor can express, is noted', () => {
   const rounded = 'PartType: "Weight in kg" is of type numeric; as number() it has the precision of a double.'
-  assert.equal(depots.notes, server ? [rounded] : [])
-  assert.equal(tasks.notes, ['tasks: only the database sets "rank", so clients cannot.'])
-})
-
-test('checks of bounds become min and max', async () => {
-  const { resources, notes } = await described(
-    `create table lots (${idType}, qty integer not null check (qty between 1 and 100), rank integer check (rank > 0), price ${server ? 'double precision' : 'real'} check (price >= 0.5),
-      level integer check (level >= -5 and level < 5), day date check (day >= '2020-01-01'), weight ${server ? 'double precision' : 'real'} check (weight > 0), check (qty <= rank))`,
-  )
-  assert.equal(withoutFalse(resources[0]?.fields), [
-    { name: 'qty', kind: 'integer', isRequired: true, min: 1, max: 100 },
-    { name: 'rank', kind: 'integer', min: 1 },
-    { name: 'price', kind: 'number', min: 0.5 },
-    { name: 'level', kind: 'integer', min: -5, max: 4 },
-    { name: 'day', kind: 'date', min: '2020-01-01' },
-    { name: 'weight', kind: 'number' },
-  ])
-  const cannot = (check: string) => `lots: no descriptor can express ${check}; a write that violates it gets 422.`
-  const others = server
+  const cannot = (check: string) => `PartType: no descriptor can express ${check}; a write that violates it gets 422.`
+  const checks = server
     ? ['CHECK ((qty <= rank))', 'CHECK ((weight > (0)::double precision))']
     : ['check (weight > 0)', 'check (qty <= rank)']
-  assert.equal(notes, others.map(cannot))
+  assert.equal(parts.notes, [
+    ...(server ? [rounded] : []),
+    'PartType: only the database sets "twice", so clients cannot.',
+    ...checks.map(cannot),
+  ])
 })
 
 test('what cannot be served or expressed is named with the reason', async () => {
@@ -168,7 +153,7 @@ if (!server) {
       `create table films (${idType}, release_year year not null, rating score, shown datetime, seen datetime, day date, rest string, empty year, about blob sub_type text)`,
       `insert into films values (1, 2006, 4.5, '2026-03-01 09:30:00', 1772357400, 20260301, 'a text', null, 'x'), (2, '2007', 4, null, null, null, 7, null, null)`,
     )
-    assert.equal(withoutFalse(resources[0]?.fields), [
+    assert.equal(resources[0]?.fields.map(withoutFalse), [
       { name: 'release_year', kind: 'integer', isRequired: true },
       { name: 'rating', kind: 'number' },
       { name: 'shown', kind: 'timestamp' },

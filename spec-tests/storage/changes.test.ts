@@ -20,73 +20,101 @@ import { freshUrl, server } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
 import { apply, type Fields, open, refusal, registryOf, servedRows, team, type Version } from '../support/members.js'
 
-/** What happens to one column of the members. */
-interface Column {
-  /** Its field before; without one, the column is new. */
-  readonly before?: Fields[string]
-  /** Its name before, if it had another. */
-  readonly former?: string
+type Field = Fields[string]
+
+/** What else there is to say about the change of one column. */
+interface Details {
   readonly wasRequired?: boolean
-  readonly values?: readonly Value[]
-  /** Its field afterwards; without one, no field uses the column. */
-  readonly after?: Fields[string]
   readonly isRequired?: boolean
   /** What a start is refused with; a text stands after the name of the column, and before the command for the last approval. */
   readonly refused?: string | RegExp
-  /** What is given to `--apply` and refused. */
-  readonly wrong?: readonly [approval: string, message: RegExp]
+  /** What is given to `--apply` and refused; a text stands after the name of the column. */
+  readonly wrong?: readonly [approval: string, message: string | RegExp]
   /** What is then given to `--apply`, without the name of the column. */
   readonly approvals?: readonly string[]
-  /** The values afterwards, as clients see them; the same, unless told otherwise. */
-  readonly served?: readonly Value[]
   /** The value of a row that is created afterwards; any valid one, unless told otherwise. */
   readonly created?: Value
 }
 
+/**
+ * What happens to one column of the members: its field and values before, its field afterwards, and its values then, as clients see
+ * them, which are the same unless told otherwise. Without a field before it is new; without one afterwards, no field uses it.
+ */
+interface Column extends Details {
+  readonly before: Field | undefined
+  readonly values: readonly Value[]
+  readonly after: Field | undefined
+  readonly served: readonly Value[]
+}
+type Columns = Readonly<Record<string, Column>>
+
 /** What changes besides the columns. */
-interface Change extends Pick<Column, 'approvals'> {
+interface Change extends Pick<Details, 'approvals'> {
   readonly refused?: RegExp
   readonly table?: Partial<Version>
   readonly isEmpty?: boolean
 }
 
+const none = undefined
+const from = (
+  before: Field | undefined,
+  values: readonly Value[],
+  after: Field | undefined,
+  served: readonly Value[] | Details = values,
+  details: Details = {},
+): Column => ({
+  before,
+  values,
+  after,
+  ...('length' in served ? { served, ...details } : { served: values, ...served }),
+})
 const toTeams = { references: 'teams' } as const
 const isRequired = true
 const wasRequired = true
+const money = { digits: 8, places: 2 } as const
+const [coarser, finer] = [{ digits: 8, places: 1 } as const, { digits: 9, places: 3 } as const]
+const [wide, fine] = [{ digits: 18, places: 2 } as const, { digits: 15, places: 8 } as const]
+const unique = true
+const filter = true
+const uuidText = '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d'
+const [day, state, moment] = ['2026-01-31', "It's new, so far", '2026-03-01T09:30:00']
+const doubles = [7, 0.5, 1e300, -1e-7, 1e15, 0.000001, 0.30000000000000004, 5e-324]
+const lacks = 'the descriptor requires a value'
+
+const formerName = ({ after }: Column) => (after?.options as { renamedFrom?: string } | undefined)?.renamedFrom
 
 /** Rows lack a value, which `--apply` gives them. */
-const filled = (refused: string, value: string): Partial<Column> => ({
+const filled = (refused: string, value: string, wrong?: Details['wrong']): Details => ({
   isRequired,
   refused: `${refused}\\. Correct the rows(?: with SQLite 3\\.44 or newer)?, or give them a value: npm run migrate --`,
   approvals: [`fill=${value}`],
+  ...(wrong && { wrong }),
 })
 /** Rows lack a value, and get the default. */
-const defaulted = (refused: string): Partial<Column> => ({
+const defaulted = (refused: string): Details => ({
   isRequired,
   refused: `${refused}\\. To give them the default, run: `,
   approvals: ['fill'],
 })
 
-type Conversion = [before: Fields[string], values: Value[], after: Fields[string], served?: Value[]]
+/** A start asks for approvals. */
+const asked = (refused: string, ...approvals: string[]): Details => ({ refused, approvals })
+
+type Conversion = readonly [before: Field, values: Value[], after: Field, served?: Value[]]
 /** All values convert on approval. */
-const converted = (...[before, values, after, served = values]: Conversion): Column => {
+const converted = ([before, values, after, served]: Conversion): Column => {
   const type = before?.kind === 'text' ? 'text' : '[^;]+'
   const isRescaled = before?.kind === 'decimal' && after?.kind === 'decimal'
   const what = isRescaled ? 'the column has the values of decimal\\(.*\\)' : `the column is of type ${type}`
   const refused = `the field is .*${after?.kind}.*, but ${what}; all ${values.length} values convert\\. To convert them, run: `
-  return { before, values, after, served, refused, approvals: ['retype'] }
+  return from(before, values, after, served, asked(refused, 'retype'))
 }
 /** The same of kinds that SQLite stores alike, where there is nothing to convert. */
-const convertedOnServer = (...[before, values, after, served = values]: Conversion): Column =>
-  server ? converted(before, values, after, served) : { before, values, after, served }
+const convertedOnServer = (given: Conversion): Column => (server ? converted(given) : from(...given))
 
+type Mistakes = readonly [before: Field, values: Value[], after: Field, ids: number[], former?: string, wrong?: string]
 /** Some values do not convert, and are named: the first three, if there are more. */
-const unconverted = (
-  [before, after]: [before: Fields[string], after: Fields[string]],
-  values: Value[],
-  ids: number[],
-  former = '',
-): Column => {
+const unconverted = ([before, values, after, ids, former = '', wrong]: Mistakes): Column => {
   const escaped = (value: Value | undefined) => JSON.stringify(String(value)).replaceAll(/[.+{}()[\]\\]/g, '\\$&')
   // The databases spell powers of ten in different ways.
   const spelt = (id: number) =>
@@ -95,241 +123,148 @@ const unconverted = (
       .replace('e-', 'e-0?')
   const named = ids.slice(0, 3).map((id) => `${spelt(id)} \\(id ${id}\\)`)
   const refused = `the field is .*${after?.kind}.*, and ${ids.length} of ${values.length} values do not convert${ids.length > 3 ? ', such as' : ':'} ${named.join(', ')}`
-  return { before, values, after, refused: `${refused}\\. Correct them.* make the field ${former}.* again` }
+  const details: Details = { refused: `${refused}\\. Correct them.* make the field ${former}.* again` }
+  if (!wrong) return from(before, values, after, details)
+  const message = `.* ${ids.length} of ${values.length} values do not convert`
+  return from(before, values, after, { ...details, wrong: [wrong, message] })
 }
+/** Columns that are all changed in one way. */
+const each = <T>(change: (given: T) => Column, columns: Readonly<Record<string, T>>): Columns =>
+  Object.fromEntries(Object.entries(columns).map(([name, given]) => [name, change(given)]))
 
 /** Many columns at once: each is compared and changed by itself. */
-const changes: readonly (readonly [name: string, columns: Readonly<Record<string, Column>>, change?: Change])[] = [
+const changes: readonly (readonly [name: string, columns: Columns, change?: Change])[] = [
   [
     'a start adds columns, requires, loosens, references and redacts without asking, and leaves what no field uses',
     {
-      name: { before: text(), values: ['Ana', 'Bo', 'Cy'], after: text(), isRequired },
-      note: { after: text({ filter: true }), created: null },
-      status: { after: text({ default: "it's new" }), isRequired, served: Array(3).fill("it's new") },
-      cost: { after: decimal({ digits: 8, places: 2, default: '1.5' }), isRequired, served: Array(3).fill('1.50') },
-      extra: { after: json({ default: { b: ["it's"] } }), isRequired, served: Array(3).fill({ b: ["it's"] }) },
-      fee: {
-        before: decimal({ digits: 8, places: 2 }),
-        values: ['12.50'],
-        after: decimal({ digits: 8, places: 2, redacted: true }),
-        served: [],
-      },
-      rate: {
-        before: decimal({ digits: 8, places: 2, redacted: true }),
-        values: ['12.50'],
-        after: decimal({ digits: 8, places: 2 }),
-      },
-      remark: { before: text(), wasRequired, values: ['x', 'y', 'z'], after: text(), created: null },
-      code: { before: text(), values: ['a', null, null], after: text({ unique: true }) },
-      slug: { before: text({ unique: true }), values: ['a', 'b'], after: text(), created: 'a' },
-      title: { before: text(), values: ['x', 'x'], after: text({ unique: ['note'] }), created: 'x' },
-      kind: { before: text(), values: ['x', 'y'], after: text({ filter: true }) },
-      team_id: { before: integer(), values: [1], after: integer({ ...toTeams, filter: true }) },
-      any_id: { before: integer(toTeams), values: [1], after: integer(), created: 99 },
-      pin: { before: text(), values: ['1234'], after: text({ redacted: true }), served: [] },
-      due: { before: date(), values: ['2026-03-01'], after: date({ redacted: true }), served: [] },
-      open: { before: text({ redacted: true }), values: ['5678'], after: text() },
-      done: { before: boolean(), values: [true, false], after: boolean() },
-      gone: { before: number({ filter: true }), values: [7] },
+      name: from(text(), ['Ana', 'Bo', 'Cy'], text(), { isRequired }),
+      note: from(none, [], text({ filter }), { created: null }),
+      status: from(none, [], text({ default: "it's new" }), Array(3).fill("it's new"), { isRequired }),
+      cost: from(none, [], decimal({ ...money, default: '1.5' }), Array(3).fill('1.50'), { isRequired }),
+      extra: from(none, [], json({ default: { b: ["it's"] } }), Array(3).fill({ b: ["it's"] }), { isRequired }),
+      fee: from(decimal(money), ['12.50'], decimal({ ...money, redacted: true }), []),
+      rate: from(decimal({ ...money, redacted: true }), ['12.50'], decimal(money)),
+      remark: from(text(), ['x', 'y', 'z'], text(), { wasRequired, created: null }),
+      code: from(text(), ['a', null, null], text({ unique })),
+      slug: from(text({ unique }), ['a', 'b'], text(), { created: 'a' }),
+      title: from(text(), ['x', 'x'], text({ unique: ['note'] }), { created: 'x' }),
+      kind: from(text(), ['x', 'y'], text({ filter })),
+      team_id: from(integer(), [1], integer({ ...toTeams, filter })),
+      any_id: from(integer(toTeams), [1], integer(), { created: 99 }),
+      pin: from(text(), ['1234'], text({ redacted: true }), []),
+      due: from(date(), ['2026-03-01'], date({ redacted: true }), []),
+      open: from(text({ redacted: true }), ['5678'], text()),
+      done: from(boolean(), [true, false], boolean()),
+      gone: from(number({ filter }), [7], none),
     },
   ],
-  ['a start adds a required column to an empty table', { status: { after: text(), isRequired } }, { isEmpty: true }],
+  [
+    'a start adds a required column to an empty table',
+    { status: from(none, [], text(), { isRequired }) },
+    { isEmpty: true },
+  ],
   [
     'rows that lack a value get one on approval',
     {
-      since: {
-        after: text({ managed: today }),
-        ...filled('in each of the 2 rows', '2026-01-31'),
-        served: ['2026-01-31', '2026-01-31'],
-      },
-      status: {
-        after: text(),
-        ...filled('does not exist, and the descriptor requires a value in each of the 2 rows', "It's new, so far"),
-        served: ["It's new, so far", "It's new, so far"],
-      },
-      begun: { after: text({ default: today }), ...defaulted('2 rows'), served: [today(), today()] },
-      name: {
-        before: text(),
-        values: ['Ana', null],
-        after: text(),
-        ...filled('the descriptor requires a value, but 1 row \\(id 2\\) has none', 'Bo'),
-        served: ['Ana', 'Bo'],
-      },
-      weight: {
-        before: number(),
-        values: [2, null],
-        after: number({ default: 1.5 }),
-        ...defaulted('1 row \\(id 2\\) has none'),
-        served: [2, 1.5],
-      },
-      price: {
-        before: decimal({ digits: 8, places: 2 }),
-        values: ['1.50', null],
-        after: decimal({ digits: 8, places: 2, default: '7' }),
-        ...defaulted('has none'),
-        served: ['1.50', '7.00'],
-      },
-      cost: {
-        after: decimal({ digits: 8, places: 2 }),
-        ...filled('2 rows', '02.5'),
-        wrong: ['fill=2.505', /column "cost": "2\.505" was given/],
-        served: ['2.50', '2.50'],
-      },
-      data: {
-        before: json(),
-        values: [{ a: 1 }, null],
-        after: json({ default: ["it's"] }),
-        ...defaulted('has none'),
-        served: [{ a: 1 }, ["it's"]],
-      },
-      more: {
-        before: json(),
-        values: [null, 5],
-        after: json(),
-        ...filled('has none', '"a"'),
-        wrong: ['fill={', /column "more": "\{" was given/],
-        served: ['a', 5],
-      },
-      level: {
-        before: integer(),
-        values: [1, null],
-        after: integer(),
-        ...filled('has none', '3'),
-        wrong: ['fill=1.5', /column "level": "1\.5" was given/],
-        served: [1, 3],
-      },
-      team_id: {
-        before: integer(toTeams),
-        values: [1, null],
-        after: integer(toTeams),
-        ...filled('has none', '1'),
-        wrong: ['fill=9', /column "team_id": existing rows would get 9, which is not the id/],
-        served: [1, 1],
-      },
+      since: from(none, [], text({ managed: today }), [day, day], filled('in each of the 2 rows', day)),
+      status: from(
+        none,
+        [],
+        text(),
+        [state, state],
+        filled(`does not exist, and ${lacks} in each of the 2 rows`, state),
+      ),
+      begun: from(none, [], text({ default: today }), [today(), today()], defaulted('2 rows')),
+      name: from(text(), ['Ana', null], text(), ['Ana', 'Bo'], filled(`${lacks}, but 1 row \\(id 2\\) has none`, 'Bo')),
+      weight: from(number(), [2, null], number({ default: 1.5 }), [2, 1.5], defaulted('1 row \\(id 2\\) has none')),
+      price: from(
+        decimal(money),
+        ['1.50', null],
+        decimal({ ...money, default: '7' }),
+        ['1.50', '7.00'],
+        defaulted('none'),
+      ),
+      cost: from(
+        none,
+        [],
+        decimal(money),
+        ['2.50', '2.50'],
+        filled('2 rows', '02.5', ['fill=2.505', '"2\\.505" was given']),
+      ),
+      data: from(json(), [{ a: 1 }, null], json({ default: ["it's"] }), [{ a: 1 }, ["it's"]], defaulted('has none')),
+      more: from(json(), [null, 5], json(), ['a', 5], filled('has none', '"a"', ['fill={', '"\\{" was given'])),
+      level: from(integer(), [1, null], integer(), [1, 3], filled('has none', '3', ['fill=1.5', '"1\\.5" was given'])),
+      team_id: from(
+        integer(toTeams),
+        [1, null],
+        integer(toTeams),
+        [1, 1],
+        filled('has none', '1', ['fill=9', 'existing rows would get 9, which is not the id']),
+      ),
     },
   ],
   [
     'values are converted on approval, where every one converts',
     {
-      size: converted(text({ filter: true, unique: true }), ['7', '-12'], integer(), [7, -12]),
-      spelt: converted(number(), [7, 0.5, 1e300, -1e-7, 1e15, 0.000001, 0.30000000000000004, 5e-324], text(), [
-        ...['7', '0.5', '1e+300', '-1e-7', '1000000000000000', '0.000001', '0.30000000000000004', '5e-324'],
-      ]),
-      whole: converted(integer(), [7], number()),
-      team_id: converted(text(), ['1'], integer(toTeams), [1]),
-      at: converted(text(), ['2026-03-01T09:30:00+01:00', '2026-03-01T09:30:00.5Z'], timestamp({ filter: true }), [
-        ...['2026-03-01T08:30:00.000Z', '2026-03-01T09:30:00.500Z'],
-      ]),
-      flag: converted(boolean(), [true], text(), ['true']),
-      price: converted(number(), [7, 0.5, -12.25, 1e15, 0], decimal({ digits: 18, places: 2, sort: true }), [
-        ...['7.00', '0.50', '-12.25', '1000000000000000.00', '0.00'],
-      ]),
-      tiny: converted(number(), [1e-7, 0.1, 123456789.12345678], decimal({ digits: 18, places: 8 }), [
-        ...['0.00000010', '0.10000000', '123456789.12345678'],
-      ]),
-      count: converted(integer(), [9007199254740991, -7], decimal({ digits: 18, places: 1 }), [
-        ...['9007199254740991.0', '-7.0'],
-      ]),
-      cost: converted(text({ unique: true }), ['12.5', '-0', '007'], decimal({ digits: 6, places: 2, unique: true }), [
-        ...['12.50', '0.00', '7.00'],
-      ]),
-      weight: converted(
-        decimal({ digits: 15, places: 8 }),
-        ['0.00000010', '-1.50000000', '1234567.12345678'],
-        number({ sort: true }),
-        [1e-7, -1.5, 1234567.12345678],
-      ),
-      pieces: converted(
-        decimal({ digits: 17, places: 1 }),
-        ['12.0', '-9007199254740991.0'],
-        integer({ filter: true }),
-        [...[12, -9007199254740991]],
-      ),
-      shown: converted(decimal({ digits: 8, places: 2 }), ['12.50', '-0.05'], text()),
-      finer: converted(
-        decimal({ digits: 8, places: 2, filter: true }),
-        ['12.50', '-0.05'],
-        decimal({ digits: 9, places: 3 }),
-        [...['12.500', '-0.050']],
-      ),
-      coarser: converted(decimal({ digits: 8, places: 2 }), ['12.50', '-0.10'], decimal({ digits: 8, places: 1 }), [
-        ...['12.5', '-0.1'],
-      ]),
-      hidden: {
-        ...converted(
-          decimal({ digits: 8, places: 2, redacted: true }),
-          ['12.50'],
-          decimal({ digits: 9, places: 3, redacted: true }),
-        ),
-        served: [],
-      },
-      tag: converted(text(), ['0190D8A1-6f2e-7C3A-9b1d-2f4e6a8c0B1D'], uuid({ filter: true }), [
-        '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d',
-      ]),
-      data: converted(text(), ['{ "b": [1,\t2], "a": "x \\" y" }', '"a  b"', ' 7 '], json(), [
-        ...[{ b: [1, 2], a: 'x " y' }, 'a  b', 7],
-      ]),
-      due: convertedOnServer(text({ unique: true }), ['2024-02-29'], date({ unique: true, filter: true })),
-      key: convertedOnServer(text({ unique: true }), ['0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d'], uuid({ unique: true })),
-      spelled: convertedOnServer(uuid({ filter: true }), ['0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d'], text()),
-      compact: convertedOnServer(text(), ['{"b":[1,2],"a":null}', 'true'], json(), [{ b: [1, 2], a: null }, true]),
-      done: convertedOnServer(integer({ filter: true }), [1, 0], boolean({ filter: true }), [true, false]),
-      day: convertedOnServer(date(), ['2026-03-01'], text()),
-      moment: convertedOnServer(timestamp(), ['2026-03-01T09:30:00.000Z'], text()),
+      ...each(converted, {
+        size: [text({ filter, unique }), ['7', '-12'], integer(), [7, -12]],
+        spelt: [number(), doubles, text(), doubles.map(String)],
+        whole: [integer(), [7], number()],
+        team_id: [text(), ['1'], integer(toTeams), [1]],
+        at: [text(), ['2026-03-01T10:30:00+01:00'], timestamp({ filter }), [`${moment}.000Z`]],
+        ended: [text(), [`${moment}.5Z`], timestamp({ filter }), [`${moment}.500Z`]],
+        flag: [boolean(), [true], text(), ['true']],
+        price: [number(), [7, 0.5, -12.25, 0], decimal({ ...money, sort: true }), ['7.00', '0.50', '-12.25', '0.00']],
+        large: [number(), [1e15], decimal({ digits: 18, places: 2 }), ['1000000000000000.00']],
+        tiny: [number(), [1e-7, 0.1], decimal({ digits: 18, places: 8 }), ['0.00000010', '0.10000000']],
+        exact: [number(), [123456789.12345678], decimal({ digits: 18, places: 8 }), ['123456789.12345678']],
+        count: [integer(), [2 ** 53 - 1, -7], decimal({ digits: 18, places: 1 }), ['9007199254740991.0', '-7.0']],
+        cost: [text({ unique }), ['12.5', '-0', '007'], decimal({ ...money, unique }), ['12.50', '0.00', '7.00']],
+        weight: [decimal(fine), ['0.00000010', '-1.50000000'], number({ sort: true }), [1e-7, -1.5]],
+        height: [decimal(fine), ['1234567.12345678'], number(), [1234567.12345678]],
+        dozens: [decimal(coarser), ['12.0'], integer(), [12]],
+        pieces: [decimal({ digits: 17, places: 1 }), ['-9007199254740991.0'], integer({ filter }), [1 - 2 ** 53]],
+        shown: [decimal(money), ['12.50', '-0.05'], text()],
+        finer: [decimal({ ...money, filter }), ['12.50', '-0.05'], decimal(finer), ['12.500', '-0.050']],
+        coarser: [decimal(money), ['12.50', '-0.10'], decimal(coarser), ['12.5', '-0.1']],
+        hidden: [decimal({ ...money, redacted: true }), ['12.50'], decimal({ ...finer, redacted: true }), []],
+        tag: [text(), ['0190D8A1-6f2e-7C3A-9b1d-2f4e6a8c0B1D'], uuid({ filter }), [uuidText]],
+        data: [text(), ['{ "b": [1,\t2], "a": "\\"" }', '"a  b"', ' 7 '], json(), [{ b: [1, 2], a: '"' }, 'a  b', 7]],
+      }),
+      ...each(convertedOnServer, {
+        due: [text({ unique }), ['2024-02-29'], date({ unique, filter })],
+        key: [text({ unique }), [uuidText], uuid({ unique })],
+        spelled: [uuid({ filter }), [uuidText], text()],
+        compact: [text(), ['{"b":[1,2],"a":null}', 'true'], json(), [{ b: [1, 2], a: null }, true]],
+        done: [integer({ filter }), [1, 0], boolean({ filter }), [true, false]],
+        day: [date(), ['2026-03-01'], text()],
+        moment: [timestamp(), [`${moment}.000Z`], text()],
+      }),
     },
   ],
   [
     'columns are renamed, dropped, added and retargeted on approval',
     {
-      type: {
-        before: text({ filter: true, unique: true }),
-        former: 'kind',
-        wasRequired,
-        values: ['x', 'y', 'z'],
-        after: text({ filter: true, unique: true, renamedFrom: 'kind' }),
+      type: from(text({ filter, unique }), ['x', 'y', 'z'], text({ filter, unique, renamedFrom: 'kind' }), {
+        ...{ wasRequired, isRequired },
+        ...asked('the field was renamed from "kind"\\.', 'rename'),
+      }),
+      to_id: from(integer(toTeams), [1], integer({ ...toTeams, renamedFrom: 'from_id' }), asked('', 'rename')),
+      ready: from(text(), ['true', 'false', null], boolean({ filter, renamedFrom: 'done' }), [true, false, true], {
+        ...asked('renamed from "done"(?:.|\\n)*all 2 values convert(?:.|\\n)*', 'rename', 'retype', 'fill=true'),
         isRequired,
-        refused: 'the field was renamed from "kind"\\.',
-        approvals: ['rename'],
-      },
-      to_id: {
-        before: integer(toTeams),
-        former: 'from_id',
-        values: [1],
-        after: integer({ ...toTeams, renamedFrom: 'from_id' }),
-        refused: '',
-        approvals: ['rename'],
-      },
-      ready: {
-        before: text(),
-        former: 'done',
-        values: ['true', 'false', null],
-        after: boolean({ filter: true, renamedFrom: 'done' }),
-        isRequired,
-        refused: 'renamed from "done"(?:.|\\n)*all 2 values convert(?:.|\\n)*',
-        approvals: ['rename', 'retype', 'fill=true'],
-        served: [true, false, true],
-      },
-      note: {
-        before: text(),
+      }),
+      note: from(text(), ['x', 'y', 'z'], none, {
         wasRequired,
-        values: ['x', 'y', 'z'],
-        refused: 'no field uses the column, but it is NOT NULL, so no row could be created\\.',
-        approvals: ['drop'],
-      },
-      extra: { before: text({ filter: true, unique: true }), values: ['x'], approvals: ['drop'] },
-      more: {
-        after: text(),
-        refused:
-          'the column does not exist, and no field uses "note", "extra"\\. If the field was renamed, give it renamedFrom\\.',
-        approvals: ['add'],
-      },
-      other_id: {
-        before: integer(toTeams),
-        values: [1],
-        after: integer({ references: 'members' }),
-        refused: 'the field references members, but the ids in the column are those of "teams", not of "members"\\.',
-        approvals: ['retarget'],
-      },
+        ...asked('no field uses the column, but it is NOT NULL, so no row could be created\\.', 'drop'),
+      }),
+      extra: from(text({ filter, unique }), ['x'], none, { approvals: ['drop'] }),
+      more: from(none, [], text(), {
+        ...asked('no field uses "note", "extra"\\. If the field was renamed, give it renamedFrom\\.', 'add'),
+      }),
+      other_id: from(integer(toTeams), [1], integer({ references: 'members' }), {
+        ...asked('the field references members, but the ids .* are those of "teams", not of "members"\\.', 'retarget'),
+      }),
     },
     // One command for all but what needs a value.
     { refused: /\n.*--apply (?!.*fill:).*rename:members\.done,retype:members\.ready/ },
@@ -337,103 +272,73 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
   [
     'values that do not convert are named',
     {
-      size: unconverted([text(), integer({ unique: true })], ['7', '007', '25e2'], [2, 3], 'text\\(\\)'),
-      spelt: unconverted([text(), number()], ['7', '1.5', '1e3', '1.50', '5', '9007199254740993', '-0'], [3, 4, 6, 7]),
-      tiny: unconverted([text(), number()], ['1e-400'], [1]),
-      price: {
-        ...unconverted([number(), decimal({ digits: 8, places: 2 })], [7, 1.505, 1e-7, 1e300], [2, 3, 4]),
-        wrong: ['retype', /column "price": .* 3 of 4 values do not convert/],
-      },
-      sum: unconverted([number(), decimal({ digits: 8, places: 2 })], [0.3, 0.30000000000000004], [2]),
-      count: unconverted([integer(), decimal({ digits: 4, places: 2 })], [99, 100], [2]),
-      weight: unconverted(
-        [decimal({ digits: 18, places: 2 }), number()],
-        ['1.50', '9007199254740993.01', '0.10'],
-        [2],
-        'decimal\\(\\{ .*places: 2 \\}\\)',
-      ),
-      coarser: {
-        before: decimal({ digits: 8, places: 2 }),
-        values: ['1.50', '1.25', '-0.01'],
-        after: decimal({ digits: 8, places: 1 }),
+      ...each(unconverted, {
+        size: [text(), ['7', '007', '25e2'], integer({ unique }), [2, 3], 'text\\(\\)'],
+        spelt: [text(), ['7', '1.5', '1e3', '1.50', '5', '9007199254740993', '-0'], number(), [3, 4, 6, 7]],
+        tiny: [text(), ['1e-400'], number(), [1]],
+        price: [number(), [7, 1.505, 1e-7, 1e300], decimal(money), [2, 3, 4], '', 'retype'],
+        sum: [number(), [0.3, 0.30000000000000004], decimal(money), [2]],
+        count: [integer(), [99, 100], decimal({ digits: 4, places: 2 }), [2]],
+        weight: [
+          decimal(wide),
+          ['1.50', '9007199254740993.01', '0.10'],
+          number(),
+          [2],
+          'decimal\\(\\{ .*places: 2 \\}\\)',
+        ],
+        tag: [text(), [uuidText, uuidText.replaceAll('-', ''), ''], uuid(), [2, 3]],
+        data: [text(), ['{}', '{"a":1,"a":2}', 'plain', 'null'], json(), [2, 3, 4]],
+        half: [number(), [7, 1.5], integer(), [2]],
+        done: [text(), ['true', 'yes', '1'], boolean(), [2, 3]],
+        flag: [integer(), [1, 2], boolean(), [2]],
+      }),
+      coarser: from(decimal(money), ['1.50', '1.25', '-0.01'], decimal(coarser), {
         refused:
           'the field is decimal\\(\\{ digits: 8, places: 1 \\}\\), but the column has the values of decimal\\(\\{ .*places: 2 \\}\\), and 2 of 3 values do not convert: "1\\.25" \\(id 2\\), "-0\\.01" \\(id 3\\)',
-      },
-      tag: unconverted(
-        [text(), uuid()],
-        ['0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d', '0190d8a16f2e7c3a9b1d2f4e6a8c0b1d', ''],
-        [2, 3],
-      ),
-      data: unconverted([text(), json()], ['{}', '{"a":1,"a":2}', 'plain', 'null'], [2, 3, 4]),
-      half: unconverted([number(), integer()], [7, 1.5], [2]),
-      due: {
-        before: text(),
-        values: ['2024-02-29', 'tomorrow', '2026-02-30', '', '2026-03-01T00:00:00Z'],
-        after: date(),
+      }),
+      due: from(text(), ['2024-02-29', 'tomorrow', '2026-02-30', '', '2026-03-01T00:00:00Z'], date(), {
         refused:
-          /column "due": the field is of kind date, but the column is of type text, and 4 of 5 values do not convert, such as "tomorrow" \(id 2\), "2026-02-30" \(id 3\), "" \(id 4\)\. Correct them.* \(only days such as 2026-03-01 convert\), or make the field text\(\) again/,
-        wrong: ['retype', /column "due": .* 4 of 5 values do not convert/],
-      },
-      at: {
-        before: text({ unique: true }),
-        values: ['2026-03-01T09:30:00+01:00', '2026-03-01T08:30:00Z'],
-        after: timestamp({ unique: true }),
+          'the field is of kind date, but the column is of type text, and 4 of 5 values do not convert, such as "tomorrow" \\(id 2\\), "2026-02-30" \\(id 3\\), "" \\(id 4\\)\\. Correct them.* \\(only days such as 2026-03-01 convert\\), or make the field text\\(\\) again',
+        wrong: ['retype', '.* 4 of 5 values do not convert'],
+      }),
+      at: from(text({ unique }), ['2026-03-01T10:30:00+01:00', `${moment}Z`], timestamp({ unique }), {
         refused: ', and some of its values, which must be unique, would become equal\\. Correct them',
-        wrong: ['retype', /column "at": .* would become equal/],
-      },
-      done: unconverted([text(), boolean()], ['true', 'yes', '1'], [2, 3]),
-      flag: unconverted([integer(), boolean()], [1, 2], [2]),
-      day: {
-        before: timestamp(),
-        values: ['2026-03-01T09:30:00.000Z'],
-        after: date(),
+        wrong: ['retype', '.* would become equal'],
+      }),
+      day: from(timestamp(), [`${moment}.000Z`], date(), {
         refused: '1 of 1 values do not convert: "2026-03-01.*make the field timestamp\\(\\) again',
-      },
+      }),
     },
   ],
   [
     'values that are not unique, and references to no row, are named',
     {
-      name: {
-        before: text(),
-        values: ['Ana', 'Bo', 'Ana'],
-        after: text({ unique: true }),
+      name: from(text(), ['Ana', 'Bo', 'Ana'], text({ unique }), {
         refused:
           /table "members": the descriptor says that \(name\) is unique, but .* id 1\. Change the rows(?: with SQLite 3\.44 or newer)?, or remove unique/,
-      },
-      type: {
-        before: text(),
-        former: 'kind',
-        values: ['x', 'x'],
-        after: text({ unique: true, renamedFrom: 'kind' }),
+      }),
+      type: from(text(), ['x', 'x'], text({ unique, renamedFrom: 'kind' }), {
         refused: /\(type\) is unique, but one value occurs more than once: 2 rows share that of id 1/,
         wrong: ['rename', /\(type\) is unique, but one value occurs more than once/],
-      },
-      title: {
-        before: text(),
-        values: ['x', 'x'],
-        after: text({ unique: ['area'] }),
+      }),
+      title: from(text(), ['x', 'x'], text({ unique: ['area'] }), {
         refused: /\(area, title\) is unique, but one value occurs more than once: 2 rows share that of id 1/,
-      },
-      area: { after: text({ default: 'x' }), isRequired },
-      team_id: {
-        after: integer({ ...toTeams, default: 9 }),
+      }),
+      area: from(none, [], text({ default: 'x' }), { isRequired }),
+      team_id: from(none, [], integer({ ...toTeams, default: 9 }), {
         isRequired,
         refused: 'existing rows would get 9, which is not the id of a row in "teams"\\. Use the id',
-      },
-      lost_id: {
-        before: integer(),
-        values: [1, 9],
-        after: integer(toTeams),
+      }),
+      lost_id: from(integer(), [1, 9], integer(toTeams), {
         refused: 'the field references teams, but 1 row \\(id 2\\) has a value that is not the id of a row in "teams"',
-      },
+      }),
     },
   ],
   [
     'a table that references itself is renamed on approval',
     {
-      name: { before: text({ unique: true }), wasRequired, values: ['Ana'], after: text({ unique: true }), isRequired },
-      lead_id: { before: integer({ references: 'members' }), values: [1], after: integer({ references: 'members' }) },
+      name: from(text({ unique }), ['Ana'], text({ unique }), { wasRequired, isRequired }),
+      lead_id: from(integer({ references: 'members' }), [1], integer({ references: 'members' })),
     },
     {
       table: { table: 'people', renamedFromTable: 'members' },
@@ -444,17 +349,12 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
   [
     'a table is renamed, with a column that is renamed and converted, on approval',
     {
-      name: { before: text({ unique: true }), values: ['Ana'], after: text({ unique: true }) },
-      level: {
-        before: text(),
-        former: 'kind',
-        values: ['3'],
-        after: integer({ renamedFrom: 'kind' }),
+      name: from(text({ unique }), ['Ana'], text({ unique })),
+      level: from(text(), ['3'], integer({ renamedFrom: 'kind' }), [3], {
         isRequired,
         approvals: ['rename', 'retype'],
-        served: [3],
-      },
-      note: { after: text() },
+      }),
+      note: from(none, [], text()),
     },
     {
       table: { table: 'people', renamedFromTable: 'members' },
@@ -465,7 +365,7 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
   ],
   [
     'a table of another name beside one of similar columns is created on approval, and has no rows',
-    { name: { before: text(), values: ['Ana'], after: text(), served: [] }, note: { before: text(), after: text() } },
+    { name: from(text(), ['Ana'], text(), []), note: from(text(), [], text()) },
     {
       table: { table: 'people' },
       refused:
@@ -474,6 +374,40 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
       isEmpty: true,
     },
   ],
+  [
+    'a renamedFrom that names nothing is refused with the nearest right name',
+    {
+      kind: from(text(), ['x'], none),
+      type: from(none, [], text({ renamedFrom: 'knid' }), {
+        ...asked('renamed from "knid", but the table has neither column\\. Did you mean "kind"\\?', 'add'),
+      }),
+    },
+  ],
+  [
+    'a renamedFromTable that names nothing is refused with the nearest right name',
+    { name: from(text(), ['Ana'], text()) },
+    {
+      table: { table: 'people', renamedFromTable: 'membres' },
+      refused:
+        /table "people": the table was renamed from "membres", but neither table exists\. Did you mean "members"\? .*--apply create:people/,
+      approvals: ['create:people'],
+      isEmpty: true,
+    },
+  ],
+  [
+    'a decimal that breaks a rule after it was converted is replaced, and so is a boolean by one of some texts',
+    {
+      rate: from(text(), ['0.5', '12', null], decimal({ ...money, min: '1' }), ['1.50', '12.00'], {
+        refused: /--apply retype:members\.rate,set:members\.rate:0\.50=VALUE$/m,
+        approvals: ['retype'],
+      }),
+      tame: from(boolean(), [true, false, null], text({ oneOf: ['calm', 'wild'] }), ['calm', 'wild'], {
+        refused: /--apply retype:members\.tame,set:members\.tame:true=VALUE,set:members\.tame:false=VALUE$/m,
+        approvals: ['retype'],
+      }),
+    },
+    { approvals: ['set:members.tame:true=calm', 'set:members.tame:false=wild', 'set:members.rate:0.50=1.5'] },
+  ],
 ]
 
 const test = suite('changes of descriptors')
@@ -481,7 +415,11 @@ const test = suite('changes of descriptors')
 for (const [name, columns, change = {}] of changes) {
   test(name, async () => {
     const url = await freshUrl()
-    const all = Object.entries(columns).map(([column, one]) => ({ former: column, ...one, name: column }))
+    const all = Object.entries(columns).map(([column, one]) => ({
+      ...one,
+      name: column,
+      former: formerName(one) ?? column,
+    }))
     // Afterwards in another order, which changes nothing.
     const [before, after] = [all.filter((one) => one.before), all.filter((one) => one.after).reverse()]
     const old = registryOf({
@@ -495,10 +433,10 @@ for (const [name, columns, change = {}] of changes) {
     })
     const [, former] = old as [Resource, Resource]
     const [, resource] = changed as [Resource, Resource]
-    const length = Math.max(0, ...before.map(({ values = [] }) => values.length))
+    const length = Math.max(0, ...before.map(({ values }) => values.length))
     const rowsOf = (entry: (one: (typeof all)[number], n: number) => [string, Value], some: typeof all) =>
       Array.from({ length }, (_, n): RowValues => Object.fromEntries(some.map((one) => entry(one, n))))
-    const rows = rowsOf((one, n) => [one.former, one.values?.[n] ?? null], before)
+    const rows = rowsOf((one, n) => [one.former, one.values[n] ?? null], before)
     const first = await open(old, url)
     await first.fill([
       { resource: team, rows: [{ name: 'Red' }] },
@@ -524,10 +462,11 @@ for (const [name, columns, change = {}] of changes) {
     if (refused.length > 0) {
       const message = await refusal(changed, url)
       for (const expected of refused) assert.match(message, expected)
-      const wrong = all.flatMap((one) => (one.wrong ? [[approvalOf(one, one.wrong[0]), one.wrong[1]] as const] : []))
-      const given = wrong.map(([approval]) => approval)
+      const wrong = all.flatMap((one) => (one.wrong ? [{ one, approval: one.wrong[0], message: one.wrong[1] }] : []))
+      const given = wrong.map(({ one, approval }) => approvalOf(one, approval))
       const again = given.length > 0 ? await refusal(changed, url, given) : ''
-      for (const [, expected] of wrong) assert.match(again, expected)
+      for (const { one, message } of wrong)
+        assert.match(again, typeof message === 'string' ? new RegExp(`column "${one.name}": ${message}`) : message)
       // The service as it was still runs: nothing has been altered.
       const unchanged = await open(old, url)
       assert.equal(await servedRows(unchanged, former), served)
@@ -537,9 +476,7 @@ for (const [name, columns, change = {}] of changes) {
     await apply(changed, url, ...approvals)
     assert.equal((await planStorage(changed, url, 5_000)).steps, [], 'a second migration has nothing to do')
     const storage = await open(changed, url)
-    const expected = change.isEmpty
-      ? []
-      : rowsOf((one, n) => [one.name, (one.served ?? one.values)?.[n] ?? null], after)
+    const expected = change.isEmpty ? [] : rowsOf((one, n) => [one.name, one.served[n] ?? null], after)
     assert.equal(await servedRows(storage, resource), expected)
     const created = after.flatMap((one) => (one.created === undefined ? [] : [[one.name, one.created]]))
     // The tables that it references have a row with this id.

@@ -60,14 +60,23 @@ for (const [sent, text] of texts) {
 test('any doubles read back as they were, with at most 17 digits, of which none is superfluous', async () => {
   const { below } = seededRandom(20260101)
   const bytes = new DataView(new ArrayBuffer(8))
-  const rows = Array.from({ length: 3_000 }, (_, n) => {
+  const bits = () => {
     for (let at = 0; at < 8; at++) bytes.setUint8(at, below(256))
-    const any = bytes.getFloat64(0)
-    return {
-      id: 100_000 + n,
-      x: n % 3 === 0 && Number.isFinite(any) ? any : (below(2 ** 30) / 2 ** 30) * 10 ** below(20),
-    }
-  })
+    return bytes
+  }
+  const exponents = Array.from({ length: 24 }, (_, n) => 10 ** n)
+  const doubles = [
+    ...[2 ** 53, 2 ** 63, -(2 ** 63), 2 ** 63 - 1024, 2.2250738585072014e-308, 1 / 3, ...exponents],
+    ...Array.from({ length: 3_000 }, (_, n) => {
+      // Any, subnormal ones, amounts, few digits with any exponent, and magnitudes that people write.
+      if (n % 5 === 0) return bits().getFloat64(0)
+      if (n % 5 === 1) return Number(bits().getBigUint64(0) % 2n ** 52n) * Number.MIN_VALUE
+      if (n % 5 === 2) return below(10_000_000) / 100
+      if (n % 5 === 3) return Number(`${below(10 ** (1 + below(9)))}e${below(600) - 308}`)
+      return (below(2 ** 30) / 2 ** 30) * 10 ** below(20)
+    }),
+  ]
+  const rows = doubles.filter(Number.isFinite).map((x, n) => ({ id: 100_000 + n, x }))
   await fill([{ resource: things, rows }])
   const { text } = await send('/api/v1/things', { headers: { accept: 'application/x-ndjson' } })
   const lines = text.trim().split('\n').slice(-rows.length)

@@ -4,13 +4,13 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { text } from '../../engine/descriptor/index.js'
 import { runOn } from '../support/database.js'
+import { existingTables, readOnly } from '../support/foreignTables.js'
 import { startOffice } from '../support/office.js'
-import { registryFrom } from '../support/registryFrom.js'
 import { startService } from '../support/service.js'
-import { startStandby } from '../support/standby.js'
+import { standbyPool as pool, startPrimary } from '../support/standby.js'
 
-const { primary, standby, start, process: first } = await startStandby()
-const pool = { size: 4, waitMs: 3_000, idleMs: 1_000, statementMs: 5_000 }
+const { primary, addStandby, caughtUp } = await startPrimary()
+const { standby, start, process: first } = await addStandby()
 const gone = standby.replace(/:\d+\//, ':1/')
 const service = await startOffice({ url: primary, readUrls: [standby, gone], pool })
 
@@ -30,13 +30,6 @@ const reads = async () => {
     assert.is((await service.get(`/v1/leave${path}`)).status, 200)
   const download = await service.send('/api/v1/leave', { headers: { accept: 'text/csv' } })
   assert.is(download.status, 200)
-}
-
-const caughtUp = async (): Promise<void> => {
-  const position = async (url: string, name: string) => (await runOn(url, `select ${name}() as at`))[0]?.['at']
-  const wanted = await position(primary, 'pg_current_wal_lsn')
-  while ((await runOn(standby, `select pg_last_wal_replay_lsn() >= '${wanted}' as is`))[0]?.['is'] !== true)
-    await setTimeout(20)
 }
 
 const untilServing = async (): Promise<void> => {
@@ -108,7 +101,7 @@ test('no create is acknowledged that no standby confirms; reads go on, and nothi
 })
 
 test('reads are answered by the replica that can be reached', async () => {
-  await caughtUp()
+  await caughtUp(standby)
   assert.is(await readsOf('primary', reads), 0)
   assert.ok((await readsOf('replica 1', reads)) >= 5)
   assert.is(service.stats().reads?.get('replica 2'), 0)
@@ -127,8 +120,7 @@ test('while a replica lags, the primary answers; afterwards it serves again', as
   await runOn(standby, 'select pg_wal_replay_pause()')
   const { body } = await service.create('leave', { leave_type: 'Late' })
   for (let n = 1; n <= 20; n++) {
-    const { body: page } = await service.get(`/v1/leave?sort=-id&limit=${n}`)
-    assert.is(page.data[0].id, body.id)
+    assert.is((await service.get(`/v1/leave?sort=-id&limit=${n}`)).body.data[0].id, body.id)
     await setTimeout(10)
   }
   const { text } = await service.send('/api/v1/leave?sort=-id', { headers: { accept: 'application/x-ndjson' } })
@@ -144,11 +136,8 @@ test('existing tables are never stale either, and one that a replica cannot read
     create unlogged table drafts (id integer primary key, body text);
     insert into drafts values (1, 'Draft')`,
   )
-  const table = { name: 'Note', area: 'Test', existing: true, create: true, required: [], fields: { body: text() } }
-  const registry = registryFrom({
-    notes: { ...table, table: 'notes' },
-    drafts: { ...table, name: 'Draft', table: 'drafts', create: false },
-  })
+  const fields = { body: text() }
+  const registry = existingTables({ notes: { fields }, drafts: { ...readOnly, fields } })
   const existing = await startService({ registry, url: primary, readUrls: [standby], pool })
   const total = async (path: string) => (await existing.get(path)).body.meta.total
   const replicaReads = () => existing.stats().reads?.get('replica 1') ?? 0

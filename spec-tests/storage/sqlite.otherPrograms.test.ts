@@ -6,25 +6,18 @@ import * as assert from 'uvu/assert'
 import { number, text } from '../../engine/descriptor/index.js'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { registryFrom } from '../support/registryFrom.js'
+import { resourceIn } from '../support/registryFrom.js'
 import { startService } from '../support/service.js'
 
-const registry = registryFrom({
-  things: {
-    name: 'Thing',
-    area: 'Things',
-    table: 'things',
-    fields: {
-      name: text({ unique: true, filter: true, sort: true }),
-      note: text(),
-      weight: number({ filter: true, sort: true, range: true }),
-    },
-    required: ['name'],
-    create: true,
-    update: true,
-    delete: true,
+const things = resourceIn(
+  'things',
+  {
+    name: text({ unique: true, filter: true, sort: true }),
+    note: text(),
+    weight: number({ filter: true, sort: true, range: true }),
   },
-})
+  { required: ['name'], update: true, delete: true },
+)
 
 const script = 'import sqlite3, sys; connection = sqlite3.connect(sys.argv[1]); connection.executescript(sys.argv[2])'
 const programs: Readonly<Record<string, (path: string, sql: string) => readonly string[]>> = {
@@ -46,7 +39,7 @@ for (const [program, argumentsOf] of Object.entries(programs)) {
   check(
     `${program} inserts, updates and deletes rows, and the service finds them by search and reads them exactly`,
     async () => {
-      const { get, create, change, remove } = await startService({ registry, url: `sqlite:${path}` })
+      const { get, create, change, remove } = await startService({ registry: [things], url: `sqlite:${path}` })
       const find = async (q: string) => (await get(`/v1/things?q=${encodeURIComponent(q)}`)).body
       const numbers = [7, 2.5, 0.1 + 0.2, 1 / 3, 1234567890.1234567, 5e-324, Number.MAX_VALUE, 1e21]
       await create('things', { name: 'first', note: 'Stored by the service', weight: 2 / 3 })

@@ -4,10 +4,11 @@ import * as assert from 'uvu/assert'
 import { decimal, integer, number, text, uuid } from '../../engine/descriptor/index.js'
 import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { describeDifference } from '../../engine/storage/migration/difference.js'
-import { migrateStorage, openStorage, planStorage } from '../../engine/storage/open.js'
+import { openStorage, planStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
-import { freshUrl } from '../support/database.js'
+import { freshUrl, server } from '../support/database.js'
 import { listQuery } from '../support/listQuery.js'
+import { apply, open } from '../support/members.js'
 import { resourceIn } from '../support/registryFrom.js'
 
 const orderIds = ['0190d8a1-6f2e-7c3a-9b1d-000000000001', '0190d8a1-6f2e-7c3a-9b1d-000000000002']
@@ -27,13 +28,15 @@ const fields = {
   parent_id: uuid({ references: 'orders', onDelete: 'cascade', filter: true }),
   price: number({ sort: true }),
 }
-const first = registryWith(fields)
-const plan = (registry: Registry, url: string) => planStorage(registry, url, 5_000, { withValues: true })
-const migrate = (registry: Registry, url: string, approvals: readonly string[]) =>
-  migrateStorage(registry, url, { ...storageOptions, approvals, waitMs: 5_000 })
+/** A database with the tables and their demo rows, and what a migration with other fields of the orders does. */
+const prepared = async () => {
+  const url = await freshUrl()
+  await (await openStorage(registryWith(fields), url, storageOptions)).close()
+  return { url, plan: (registry: Registry) => planStorage(registry, url, 5_000, { withValues: true }) }
+}
 
 const rowsOf = async (registry: Registry, url: string, q = ''): Promise<RowValues[]> => {
-  const storage = await openStorage(registry, url, { ...storageOptions, demo: false })
+  const storage = await open(registry, url)
   const page = await storage.table(registry[1] as Resource).list(listQuery({ q }))
   await storage.close()
   return JSON.parse(String(page.body)).data
@@ -42,19 +45,17 @@ const rowsOf = async (registry: Registry, url: string, q = ''): Promise<RowValue
 const test = suite('tables with other ids')
 
 test('a second start has nothing to do', async () => {
-  const url = await freshUrl()
-  await (await openStorage(first, url, storageOptions)).close()
-  const { steps, differences } = await plan(first, url)
+  const { url, plan } = await prepared()
+  const { steps, differences } = await plan(registryWith(fields))
   assert.equal([steps.map(({ about }) => about), differences.map(describeDifference)], [[], []])
   assert.equal(
-    (await rowsOf(first, url)).map(({ id }) => id),
+    (await rowsOf(registryWith(fields), url)).map(({ id }) => id),
     orderIds,
   )
 })
 
 test('a changed table keeps its ids, and its rows are found', async () => {
-  const url = await freshUrl()
-  await (await openStorage(first, url, storageOptions)).close()
+  const { url, plan } = await prepared()
   const { title: _, price: __, ...rest } = fields
   const changed = registryWith({
     ...rest,
@@ -62,41 +63,30 @@ test('a changed table keeps its ids, and its rows are found', async () => {
     price: decimal({ digits: 8, places: 2, sort: true }),
     stock: integer(),
   })
-  const price = 'retype:orders.price'
-  await migrate(changed, url, ['rename:orders.title', price])
+  await apply(changed, url, 'rename:orders.title', 'retype:orders.price')
   const rows = await rowsOf(changed, url, 'order 1')
   assert.equal(
     rows.map(({ id, name, price: amount }) => [id, name, amount]),
     [[orderIds[1], 'Order 1', '1.50']],
   )
-  assert.equal((await plan(changed, url)).steps, [])
+  assert.equal((await plan(changed)).steps, [])
 })
 
 test('values that should be unique, and are not, are found', async () => {
-  const url = await freshUrl()
-  await (await openStorage(first, url, storageOptions)).close()
+  const { plan } = await prepared()
   const unique = registryWith({ ...fields, country: text({ references: 'countries', unique: true }) })
-  const { differences } = await plan(unique, url)
-  const shared = `one value occurs more than once: 2 rows share that of id ${orderIds[0]}`
-  assert.ok(
-    differences.map(describeDifference).join('\n').includes(shared),
-    differences.map(describeDifference).join('\n'),
-  )
+  const messages = (await plan(unique)).differences.map(describeDifference).join('\n')
+  assert.match(messages, `one value occurs more than once: 2 rows share that of id ${orderIds[0]}`)
 })
 
 test('the kind of the ids cannot change', async () => {
-  const url = await freshUrl()
-  await (await openStorage(first, url, storageOptions)).close()
+  const { plan } = await prepared()
   for (const id of ['integer', 'text'] as const) {
     const { parent_id: _, ...rest } = fields
-    const { differences } = await plan(registryWith(rest, id), url)
+    const { differences } = await plan(registryWith(rest, id))
     const messages = differences.filter(({ isBlocking }) => isBlocking).map(describeDifference)
     // SQLite stores UUIDs as texts, which they are too.
-    if (id === 'text' && url.startsWith('sqlite')) continue
-    assert.ok(
-      messages.some((message) => message.includes(`the descriptor says id: '${id}'`)),
-      messages.join('\n'),
-    )
+    if (id === 'integer' || server) assert.match(messages.join('\n'), `the descriptor says id: '${id}'`)
   }
 })
 

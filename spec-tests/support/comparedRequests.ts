@@ -138,7 +138,7 @@ const words = [
 // biome-ignore format: one list
 const searches = [
   'müller', 'STRASSE', 'ße', 'ς', 'ΣΊΣ', 'Ё', '日本', 'istanbul', 'CAFÉ', '100%', '_b\\', "it's", '"quoted"', 'zebra',
-  'task', 'k', '👩', 'new', 'q', 'plain task note', '\u0000', '',
+  'task', 'k', '👩', 'new', 'q', 'plain task note', '1 note', '\u0000', '',
 ]
 
 const pick = <T>(values: readonly T[], n: number): T => values[n % values.length] as T
@@ -157,7 +157,10 @@ const taskRows: RowValues[] = Array.from({ length: 60 }, (_, n) => ({
   due: n % 10 === 0 ? null : pick(days, n * 3),
   at: n % 11 === 0 ? null : `202${n % 7}-0${1 + (n % 9)}-11T0${n % 10}:30:00.${100 + n}Z`,
   done: n % 3 === 2 ? null : n % 3 === 0,
-  settings: n % 4 === 1 ? null : { n, list: [1, 'two', { three: null }], text: pick(words, n) },
+  settings:
+    n % 4 === 1
+      ? pick([null, 7, 'a "text", and more', true, []], n)
+      : { n, list: [1, 'two', { three: null }], text: pick(words, n) },
   secret: `hidden ${n}`,
 }))
 const guardRows: RowValues[] = Array.from({ length: 40 }, (_, n) => ({
@@ -245,7 +248,7 @@ const taskLists: string[] = [
     'team_id.null=false&state=new', 'owner_id.in=1&owner_id.in=3', 'place=a%2Fb', 'place.in=NL&place.in=none',
     'place.null=true', 'group_id.null=true', 'done=true', 'done=false', 'done.null=true', 'effort=4',
     'effort.in=4&effort.in=-6&effort.in=99999999999999999999', 'price=7', 'price.in=7.00&price.in=0.1', 'share=0.5',
-    'due=2024-02-29', 'at.null=true',
+    'due=2024-02-29', 'at.null=true', 'at=2021-02-11T02%3A30%3A00.101%2B01%3A00', 'price=1.505', 'group_id=x',
   ],
   ...kinds.flatMap((name) => [
     `${name}.gte=${bounds[name][0]}`,
@@ -265,6 +268,7 @@ const taskLists: string[] = [
     'expand=owner_id&expand=place&limit=10',
     'expand=team_id&expand=owner_id&expand=place&expand=group_id&sort=-effort&state=open',
   ],
+  ...[`q=${'x'.repeat(80)}`, `q=${'x'.repeat(301)}`, 'expand=team_id&offset=99'],
   ...['q=task&expand=place', 'limit=0', 'sort=nothing', 'effort.gte=x', 'expand=nothing'],
 ]
 // biome-ignore format: one list
@@ -374,6 +378,13 @@ const writes: ComparedRequest[] = [
     PATCH tasks/1 {"title":"Changed"}
     PATCH tasks/2 {"team_id":99}
     PATCH tasks/3 {"price":null,"due":"2020-02-02","done":true,"settings":{"changed":[true]}}
+    ${twice('PATCH tasks/3 {"price":"70000000.07","at":"2026-01-01T00:00:00+01:00","share":2.25,"done":null}')}
+    PATCH tasks/3 {"price":1.5}
+    PATCH tasks/3 {"price":"0.001"}
+    PATCH tasks/3 {"price":"99999999999"}
+    PATCH tasks/3 {"title":null}
+    PATCH tasks/3 {"nothing":1}
+    PATCH tasks/3 {"secret":null}
     PATCH tasks/999 {"title":"x"}
     PATCH tasks/4 {"secret":"other"}
     PATCH tasks/5 if-match="nothing" {"title":"Stale"}

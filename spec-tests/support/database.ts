@@ -79,7 +79,7 @@ export const sharedDatabase = async (): Promise<SharedDatabase> => {
     return {
       url,
       reportedAs: 'the tables in',
-      run: (sql, ...values) => runOn(url, numbered(sql), values),
+      run: (sql, ...values) => runOn(url, values.length > 0 ? numbered(sql) : sql, values),
     }
   }
   const path = join(temporaryFolder('shared').path, 'shared.sqlite')

@@ -5,7 +5,7 @@ import type { NewResource } from '../../cli/new/plan.js'
 import * as declarations from '../../engine/descriptor/index.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { storageTables } from '../../engine/storage/open.js'
-import { runOn, type SharedDatabase, server, sharedDatabase } from './database.js'
+import { type SharedDatabase, sharedDatabase } from './database.js'
 import { schemaOf } from './foreignTables.js'
 import { registryFrom } from './registryFrom.js'
 import { startService } from './service.js'
@@ -26,7 +26,7 @@ export const serveIntrospected = async (
   given?: SharedDatabase,
 ) => {
   const database = given ?? (await sharedDatabase())
-  for (const sql of statements) await (server ? runOn(database.url, sql) : database.run(sql))
+  for (const sql of statements) await database.run(sql)
   const before = await schemaOf(database)
   const described = describeTables(await storageTables(database.url, 5_000), [], 'Test')
   const files = described.flatMap(({ resource }) =>

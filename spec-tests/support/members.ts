@@ -3,9 +3,10 @@ import * as assert from 'uvu/assert'
 import type { Descriptor } from '../../engine/descriptor/define.js'
 import { text } from '../../engine/descriptor/index.js'
 import { type Registry, type Resource, type RowValues, resourceFrom } from '../../engine/descriptor/registry.js'
-import { migrateStorage, openStorage } from '../../engine/storage/open.js'
+import { migrateStorage, openStorage, planStorage } from '../../engine/storage/open.js'
 import type { Storage } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
+import { sharedDatabase } from './database.js'
 import { listQuery } from './listQuery.js'
 import { resourceIn } from './registryFrom.js'
 
@@ -66,4 +67,20 @@ export const prepare = async (registry: Registry, url: string, rows: Record<stri
   const storage = await open(registry, url)
   await storage.fill(registry.map((resource) => ({ resource, rows: rows[resource.path] ?? [] })))
   await storage.close()
+}
+
+/** A database with rows of some descriptors, and what happens to it when these change: versions of the members, or whole registries. */
+export const changingDatabase = async (before: Version | Registry, rows: Parameters<typeof prepare>[2] = {}) => {
+  const database = await sharedDatabase()
+  const { url } = database
+  const registryFor = (given: Version | Registry) => ('fields' in given ? registryOf(given) : given)
+  await prepare(registryFor(before), url, rows)
+  return {
+    ...database,
+    refusal: (after: Version | Registry, approvals?: readonly string[]) => refusal(registryFor(after), url, approvals),
+    apply: (after: Version | Registry, ...approvals: string[]) => apply(registryFor(after), url, ...approvals),
+    served: (after: Version | Registry) => rowsServed(registryFor(after), url),
+    plan: (after: Version | Registry, withValues = false) =>
+      planStorage(registryFor(after), url, 5_000, withValues ? { withValues } : {}),
+  }
 }

@@ -50,11 +50,14 @@ export const startPrimary = async () => {
     }
     return { standby, start, process: await start() }
   }
-  return { primary: primary.url, addStandby }
+  /** Resolves when a standby has everything that the primary has written. */
+  const caughtUp = async (standby: string) => {
+    const [{ at } = {}] = await runOn(primary.url, 'select pg_current_wal_insert_lsn() as at')
+    while ((await runOn(standby, `select pg_last_wal_replay_lsn() >= '${at}' as is`))[0]?.['is'] !== true)
+      await setTimeout(20)
+  }
+  return { primary: primary.url, addStandby, caughtUp }
 }
 
-/** The URLs of a server with the office, and of a standby, whose process is returned too. */
-export const startStandby = async () => {
-  const { primary, addStandby } = await startPrimary()
-  return { primary, ...(await addStandby()) }
-}
+/** The pool of a service that reads from a standby. */
+export const standbyPool = { size: 4, waitMs: 3_000, idleMs: 1_000, statementMs: 5_000 }
