@@ -6,8 +6,8 @@ import { jsonErrorPlace } from '../process/jsonError.js'
 import { bodyInvalid, type Issue, maxIssues } from './errors.js'
 import { arrayElements, notJson } from './importRows.js'
 import { bodyIssue, unknownIssue } from './issues.js'
+import { hasTooManyValues } from './jsonScan.js'
 import { bodyLimit } from './rowBody.js'
-import { hasTooManyValues } from './valueCount.js'
 
 export const maxOperations = 1_000
 

@@ -8,9 +8,9 @@ import { jsonNoun, shorten, Violation } from '../descriptor/violations.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
 import { bodyInvalid, type Issue, maxIssues } from './errors.js'
 import { bodyIssue, violationIssue } from './issues.js'
+import { hasTooManyValues, maxValuesOf } from './jsonScan.js'
 import { type CsvCell, countLines, delimiterIn, readCsv } from './readCsv.js'
 import { bodyLimit } from './rowBody.js'
-import { hasTooManyValues, maxValuesOf } from './valueCount.js'
 
 export const importTypes = ['text/csv', 'application/x-ndjson', 'application/json'] as const
 export type ImportType = (typeof importTypes)[number]

@@ -1,7 +1,8 @@
-/** Reads the parameters of requests: those of a list, and the id of a row. */
+/** Reads the parameters of requests: those of a list with its cursor, and the id of a row. */
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { parseId } from '../descriptor/ids.js'
-import { type ParameterValue, storableText } from '../descriptor/kinds/index.js'
+import { kindOf, type ParameterValue, storableText } from '../descriptor/kinds/index.js'
 import {
   listParameters,
   type QueryParameter,
@@ -9,11 +10,16 @@ import {
   type SentQuery,
   summaryParameters,
 } from '../descriptor/listParameters.js'
-import { defaultListQuery, type ListQuery } from '../descriptor/listQuery.js'
-import type { Registry, Resource } from '../descriptor/registry.js'
+import {
+  defaultListQuery,
+  type ListQuery,
+  type Position,
+  type Selection,
+  selectionKey,
+} from '../descriptor/listQuery.js'
+import type { Field, Registry, Resource } from '../descriptor/registry.js'
 import { defaultSummaryQuery, type SummaryQuery } from '../descriptor/summary.js'
-import { Violation } from '../descriptor/violations.js'
-import { decodeCursor } from './cursor.js'
+import { isStorable, Violation } from '../descriptor/violations.js'
 import { type HttpError, type Issue, parametersInvalid } from './errors.js'
 import { cursorIssue, itemIdIssue, operatorIssue, parameterIssue } from './issues.js'
 
@@ -70,6 +76,44 @@ export const rowQueryParser = (registry: Registry, resource: Resource) => {
     if (issues.length > 0) throw parametersInvalid(issues)
     return expand
   }
+}
+
+const listDigest = ({ path }: Resource, selection: Selection): string =>
+  createHash('sha256')
+    .update(`${path}?${selectionKey(selection)}`)
+    .digest('base64url')
+    .slice(0, 10)
+
+/** The value of `after`: where a page begins, how many rows are before it, and which list it continues. Clients must not rely on it. */
+export const encodeCursor = (resource: Resource, query: ListQuery, { id, value }: Position): string => {
+  const offset = query.page.offset + BigInt(query.page.limit)
+  const parts = [listDigest(resource, query), String(offset), String(id), value === null ? null : String(value)]
+  return Buffer.from(JSON.stringify(parts)).toString('base64url')
+}
+
+const isDigits = (text: unknown): text is string => typeof text === 'string' && /^\d{1,40}$/.test(text)
+
+const parseCursor = (cursor: string): unknown => {
+  try {
+    const bytes = Buffer.from(cursor, 'base64url')
+    // Buffer.from() ignores what is not base64.
+    return bytes.toString('base64url') === cursor ? JSON.parse(bytes.toString()) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const decodeCursor = (resource: Resource, selection: Selection, cursor: string) => {
+  const parts = parseCursor(cursor)
+  if (!Array.isArray(parts) || parts.length !== 4) return 'invalid'
+  const [list, offset, id, text] = parts as unknown[]
+  if (!isDigits(offset) || typeof id !== 'string' || parseId(resource, id) !== id) return 'invalid'
+  if (list !== listDigest(resource, selection)) return 'otherList'
+  if (text !== null && typeof text !== 'string') return 'invalid'
+  const field = resource.fields.find(({ name }) => name === selection.order.field) as Field
+  const value = text === null ? null : kindOf(field.kind).parse(text, field)
+  const isStored = value === null || typeof value !== 'string' || isStorable(value)
+  return value instanceof Violation || !isStored ? 'invalid' : { offset: BigInt(offset), after: { id, value } }
 }
 
 /** Makes the parser of the query strings of a list; it throws with every invalid parameter at once. */

@@ -14,8 +14,8 @@ import {
 } from '../descriptor/registry.js'
 import { Violation } from '../descriptor/violations.js'
 import { type Issue, maxIssues } from './errors.js'
-import { inexactKeys } from './exactNumbers.js'
 import { bodyTypeIssue, fieldIssue, propertyIssue, ruleIssues, violationIssue } from './issues.js'
+import { inexactKeys } from './jsonScan.js'
 
 export const bodyLimit = 1024 * 1024
 

@@ -1,6 +1,7 @@
 /** The addresses of the explorer's pages, and of the requests that they show. */
-import { encodeCursor } from '../contract/cursor.js'
+
 import { type FormatName, formats } from '../contract/formats.js'
+import { encodeCursor } from '../contract/parameters.js'
 import { basePath, docsPath } from '../contract/service.js'
 import { isText } from '../descriptor/kinds/index.js'
 import { defaultListQuery, isById, type ListQuery, orderName, type Position } from '../descriptor/listQuery.js'

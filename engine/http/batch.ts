@@ -11,8 +11,7 @@ import type { IdempotencyKey } from '../storage/writeData.js'
 import { idempotencyKeyOf, readText } from './body.js'
 import { tagsAllowedBy } from './conditional.js'
 import type { Handler, Service } from './serviceParts.js'
-import { sendStored } from './stored.js'
-import { earlierWrite, inBatch, makeWrites, replayed, rowNow } from './write.js'
+import { earlierWrite, inBatch, makeWrites, replayed, rowNow, sendStored } from './write.js'
 import { Invalid, type SentWrite } from './writePlan.js'
 
 /** The right that each method needs. */

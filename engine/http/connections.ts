@@ -38,27 +38,14 @@ export interface Connection {
 /** While this many requests of a connection wait, no more is read from it. */
 export const maxWaiting = 32
 
-/** How many lines the parser gets at once; a request has two at least. The 64 KiB that Node reads at once may have 2,500 requests. */
-const maxLines = 2 * maxWaiting
+/**
+ * How many bytes the parser gets at once, and the rest of their last line. The 64 KiB that Node reads may have 2,500 requests, and each
+ * that was parsed takes time even if its client has left.
+ */
+const sliceBytes = 1_500
 
-/** Input of this many bytes has too few requests to matter. */
-const shortInput = 1024
-
-/** How many bytes of a body the parser gets at once: a body of line feeds would otherwise arrive in 16,000 pieces. */
-const bodySlice = 8 * 1024
-
-const endOfSlice = (bytes: Buffer, from: number, isBody: boolean): number => {
-  if (isBody) return Math.min(from + bodySlice, bytes.length)
-  let end = from
-  for (let lines = 0; lines < maxLines; lines++) {
-    end = bytes.indexOf('\n', end) + 1
-    if (end === 0) return bytes.length
-  }
-  return end
-}
-
-/** How long a client with that many requests may read nothing, in milliseconds. */
-const stalledMs = 5_000
+/** The same of a body: one of line feeds would otherwise arrive in very many pieces. */
+const bodySliceBytes = 8 * 1024
 
 /** Of all pipelined requests one is handled per tick, because Node accepts one connection per tick: others would wait for hundreds. */
 const turn = spreadOverTicks({ ticks: 0, ms: 0 })
@@ -67,11 +54,7 @@ const turn = spreadOverTicks({ ticks: 0, ms: 0 })
 const defaultMaxIdle = 1_000
 
 /** Keeps the state of each connection; `handle` is called with one response of a connection at a time. */
-export const trackConnections = (
-  handle: (response: ServerResponse) => void,
-  sendTimeout: number,
-  maxIdle = defaultMaxIdle,
-) => {
+export const trackConnections = (handle: (response: ServerResponse) => void, maxIdle = defaultMaxIdle) => {
   const connections = new WeakMap<Duplex, Connection>()
   /** Those that have had a response and have no request, in the order in which they became idle. */
   const idle = new Set<Socket>()
@@ -99,9 +82,7 @@ export const trackConnections = (
       begin(socket, connection, response)
       void turn().then(() => response.closed || handle(response))
     } else addIdle(socket)
-    if (!wasFull || isFull(connection)) return
-    socket.setTimeout(sendTimeout)
-    socket.resume()
+    if (wasFull && !isFull(connection)) socket.resume()
   }
 
   /** Passes what was read to Node's own listener in slices, and what has to wait back to the socket. */
@@ -109,15 +90,14 @@ export const trackConnections = (
     const [parse] = socket.listeners('data') as [(bytes: Buffer) => void]
     socket.off('data', parse)
     socket.on('data', (bytes: Buffer) => {
-      // Almost every request arrives alone.
-      if (bytes.length <= shortInput && !isFull(connection) && !connection.isRefused) return parse(bytes)
       for (let at = 0; at < bytes.length && !connection.isRefused; ) {
         if (isFull(connection)) {
           socket.pause()
           socket.unshift(bytes.subarray(at))
           return
         }
-        const end = endOfSlice(bytes, at, connection.newest?.req.complete === false)
+        const isBody = connection.newest?.req.complete === false
+        const end = bytes.indexOf('\n', at + (isBody ? bodySliceBytes : sliceBytes)) + 1 || bytes.length
         parse(bytes.subarray(at, end))
         at = end
       }
@@ -143,7 +123,7 @@ export const trackConnections = (
       if (!connection.current) {
         begin(socket, connection, response)
         handle(response)
-      } else if (connection.waiting.push(response) === maxWaiting) socket.setTimeout(Math.min(stalledMs, sendTimeout))
+      } else connection.waiting.push(response)
     },
   }
 }

@@ -5,7 +5,7 @@ import { basePath, docsPath } from '../contract/service.js'
 import { type Asset, assetIn, explorerFile } from '../explorer/assets.js'
 import { html } from '../explorer/html.js'
 import { documentStart, renderBar } from '../explorer/layout.js'
-import { pageHeaders } from './commonHeaders.js'
+import { pageHeaders } from './envelope.js'
 
 /** Swagger UI has its icons in data URLs. */
 export const docsHeaders = pageHeaders("img-src 'self' data:", "font-src 'self'", "form-action 'none'")

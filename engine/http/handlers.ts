@@ -21,8 +21,7 @@ import { setLinks } from './links.js'
 import { ownHandler } from './own.js'
 import type { AppContext } from './requestLog.js'
 import type { Handler, Service } from './serviceParts.js'
-import { rowPath, sendStored } from './stored.js'
-import { earlierWrite, findChangeable, makeWrite, replayed, rowNow } from './write.js'
+import { earlierWrite, findChangeable, makeWrite, replayed, rowNow, rowPath, sendStored } from './write.js'
 import type { SentWrite } from './writePlan.js'
 
 /** Does not check the database: a restart would not repair it. */

@@ -23,8 +23,7 @@ import {
   issueList,
 } from './importChecks.js'
 import type { Handler, Service } from './serviceParts.js'
-import { sendStored } from './stored.js'
-import { earlierWrite, replayed, untilStored } from './write.js'
+import { earlierWrite, replayed, sendStored, untilStored } from './write.js'
 
 export const importRows = (service: Service, operation: ImportOperation): Handler => {
   const { storage, registry } = service

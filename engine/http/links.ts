@@ -1,6 +1,5 @@
 /** The `Link` header of a list (RFC 8288): its first page and the next one. */
-import { encodeCursor } from '../contract/cursor.js'
-import { queryParameters } from '../contract/parameters.js'
+import { encodeCursor, queryParameters } from '../contract/parameters.js'
 import type { ListQuery, Position } from '../descriptor/listQuery.js'
 import type { Resource } from '../descriptor/registry.js'
 import type { AppContext } from './requestLog.js'

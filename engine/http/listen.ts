@@ -52,7 +52,7 @@ const makeServer = ({ handle, logRequest }: Served, isStopping: () => boolean, g
     }
   })
 
-  const connections = trackConnections(handleInBatches, sendTimeout, maxIdle)
+  const connections = trackConnections(handleInBatches, maxIdle)
 
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connections.of(request.socket)

@@ -4,8 +4,8 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Duplex } from 'node:stream'
 import { badRequest, type HttpError, hostUnclear, payloadTooLarge } from '../contract/errors.js'
 import { bodyLimit } from '../contract/rowBody.js'
-import { commonHeaders } from './commonHeaders.js'
 import { jsonType } from './conditional.js'
+import { commonHeaders } from './envelope.js'
 import { type OnRequest, parseTrace, readRequestId } from './requestLog.js'
 
 /** A name, an IPv4 or an IPv6 address, and perhaps a port. A comma would be two hosts that a proxy joined. */

@@ -1,7 +1,8 @@
 /** The way of every write: plan it, store it, and plan it again if a row that it was planned for has changed meanwhile. */
 import * as errors from '../contract/errors.js'
-import { keyReused } from '../contract/headers.js'
+import { keyReused, replayedHeader } from '../contract/headers.js'
 import { conflictIssue, constraintIssue } from '../contract/issues.js'
+import { basePath } from '../contract/service.js'
 import type { Identity, Rights } from '../descriptor/access.js'
 import type { Registry, Resource, RowId, RowValues } from '../descriptor/registry.js'
 import { Unavailable } from '../storage/failures.js'
@@ -9,6 +10,7 @@ import { rowTag } from '../storage/makeWrite.js'
 import type { EarlierWrite, Storage } from '../storage/storage.js'
 import type { BatchOutcome, IdempotencyKey, Outcome, WriteBatch } from '../storage/writeData.js'
 import { keyOf } from './body.js'
+import { jsonType } from './conditional.js'
 import type { AppContext } from './requestLog.js'
 import type { Service } from './serviceParts.js'
 import { Invalid, type Planned, type SentWrite, writePlanner } from './writePlan.js'
@@ -169,4 +171,21 @@ const make = async (
     })(planned[operation] ?? {})
     throw isSingle ? error : inBatch(error, operation)
   })
+}
+
+export const rowPath = ({ path }: Resource, id: RowId): string => `${basePath}/v1/${path}/${encodeURIComponent(id)}`
+
+/** Sends what a write has stored; nothing of a row that was deleted. */
+export const sendStored = (
+  ctx: AppContext,
+  status: number,
+  { body, replayed }: { readonly body: Buffer; readonly replayed: boolean },
+): void => {
+  ctx.status = status
+  ctx.state.usedDatabase = true
+  if (ctx.state.isPrivate) ctx.set({ 'Cache-Control': 'private, no-store', Vary: 'Authorization' })
+  if (replayed) ctx.set(replayedHeader, 'true')
+  if (body.length === 0) return
+  ctx.set('Content-Type', jsonType)
+  ctx.body = body
 }

@@ -1,7 +1,7 @@
 /** The ids of rows, and the integers in the query of a list: what is valid, unknown and malformed. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parseInteger } from '../../engine/descriptor/integers.js'
+import { parseInteger } from '../../engine/descriptor/kinds/integer.js'
 import { idChecks } from '../support/idChecks.js'
 import { kitchenSink } from '../support/kitchenSink.js'
 import { startService } from '../support/service.js'
