@@ -1,7 +1,8 @@
 /** Several writes of any tables in one transaction: each sees those before it, and the first that fails undoes all. */
-import { toBuffer } from './bindings.js'
+
 import type { Cell } from './dialect.js'
 import { findReplay, isAssignedId, makeWrite, storeKey } from './makeWrite.js'
+import { toBuffer } from './sql.js'
 import type { Walk } from './walk.js'
 import type { BatchOutcome, BatchPlan, BoundStatement, ImportOutcome, Outcome, WritePlan } from './writeData.js'
 import { parseConflicts } from './writeData.js'

@@ -1,8 +1,8 @@
 /** The steps that store many rows of one table in one transaction. */
 import type { RowId } from '../descriptor/registry.js'
-import { toBuffer } from './bindings.js'
 import type { Cell } from './dialect.js'
 import { findReplay, forbidden, RowRefused, rowTag, storeKey } from './makeWrite.js'
+import { toBuffer } from './sql.js'
 import type { Walk } from './walk.js'
 import {
   type BoundStatement,

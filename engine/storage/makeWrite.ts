@@ -1,9 +1,9 @@
 /** The steps that make a write of one row, the same for every kind of write and every database. */
 import { createHash } from 'node:crypto'
 import type { RowId } from '../descriptor/registry.js'
-import { toBuffer } from './bindings.js'
 import type { Cell } from './dialect.js'
 import { findReferencing } from './referencing.js'
+import { toBuffer } from './sql.js'
 import type { Walk } from './walk.js'
 import {
   type Forbidden,
