@@ -2,7 +2,7 @@
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { Source } from '../dialect.js'
 import { Unavailable } from '../failures.js'
-import { importParts, makeImport } from '../makeImport.js'
+import { importParts, makeImport } from '../makeWrite.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
 import { literal } from '../schema.js'

@@ -5,16 +5,14 @@
 import { setTimeout } from 'node:timers/promises'
 import { DatabaseError } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { makeBatch, withBuffers } from '../batch.js'
 import { conflictsQuery, rowOfParameters } from '../conflicts.js'
 import type { Cell, Dialect, Source } from '../dialect.js'
 import { OutcomeUnknown, Unavailable } from '../failures.js'
 import { keyQueries, keysTable } from '../keys.js'
-import { makeImport } from '../makeImport.js'
-import { makeWrite, RowRefused } from '../makeWrite.js'
+import { type AnyOutcome, RowRefused, stepsOf, withBuffers } from '../makeWrite.js'
 import { literal, quoted } from '../schema.js'
 import { joinSql, parameter, sql } from '../sql.js'
-import { runInTurn, type Walk } from '../walk.js'
+import { runInTurn } from '../walk.js'
 import type {
   BatchOutcome,
   BatchPlan,
@@ -119,18 +117,13 @@ export const refusedBy = (error: unknown, named: string): Refused | undefined =>
 const [firstPause, maxPause] = [20, 1_000]
 
 type AnyPlan = WritePlan | ImportPlan | BatchPlan
-type Made = Outcome<Cell> | ImportOutcome<Cell> | BatchOutcome<Cell>
-
-const walkOf = (plan: AnyPlan): Walk<Made> => {
-  if (plan.kind === 'batch') return makeBatch(plan)
-  return plan.kind === 'import' ? makeImport(plan) : makeWrite(plan)
-}
+type Made = AnyOutcome<Cell>
 
 /** Makes the functions that make writes; one with a key is repeated for up to `limitMs` if its outcome is unknown. */
 export const createWriter = (connections: Connections, { table }: Resource, limitMs: number, advance?: Prepared) => {
   const attempt = async (plan: AnyPlan): Promise<Made> => {
     const make = (run: Run) => {
-      return runInTurn(walkOf(plan), ({ statement, values }) => run(statement, values)).catch((error) => {
+      return runInTurn(stepsOf(plan), ({ statement, values }) => run(statement, values)).catch((error) => {
         // As an error of the server, after which the connection is used again.
         if (!(error instanceof RowRefused)) throw error
         const { operation } = error as { operation?: number }

@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import { managedResources, type Registry } from '../../descriptor/registry.js'
 import { sqlitePath } from '../../process/databaseUrl.js'
-import { importParts, makeImport } from '../makeImport.js'
+import { importParts, makeImport } from '../makeWrite.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
 import type { Storage } from '../storage.js'

@@ -1,12 +1,10 @@
 /** Writes that share a commit: all that arrive during one share the next. Each is checked and made by itself, and all become durable with one sync. */
 import type { Database } from 'better-sqlite3'
 import { batchPerTick } from '../../process/batchPerTick.js'
-import { makeBatch } from '../batch.js'
 import type { Cell } from '../dialect.js'
 import { OutcomeUnknown } from '../failures.js'
-import { makeImport } from '../makeImport.js'
-import { makeWrite, RowRefused } from '../makeWrite.js'
-import { runAtOnce, type Walk } from '../walk.js'
+import { RowRefused, stepsOf } from '../makeWrite.js'
+import { runAtOnce } from '../walk.js'
 import type {
   BatchOutcome,
   BatchPlan,
@@ -79,11 +77,6 @@ export const askOn = (database: Database) => {
 
 type Failure = Error & { readonly code?: string; readonly operation?: number }
 
-const walkOf = (plan: QueuedWrite): Walk<Written> => {
-  if (plan.kind === 'batch') return makeBatch(plan)
-  return plan.kind === 'import' ? makeImport(plan) : makeWrite(plan)
-}
-
 /** The outcome of a batch one of whose writes the database refuses. */
 const failedBatch = ({ writes }: BatchPlan, error: Failure): Written => {
   const { message, code, operation = 0 } = error
@@ -101,7 +94,7 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
   const ask = askOn(database)
   // Within a transaction this is a savepoint, so a failed write undoes only itself.
   const make = database.transaction((plan: QueuedWrite): Written => {
-    const outcome: Written = runAtOnce<Written>(walkOf(plan), ask)
+    const outcome: Written = runAtOnce<Written>(stepsOf(plan), ask)
     if ('isUndone' in outcome) throw new Undone(outcome)
     return outcome
   })
