@@ -65,8 +65,11 @@ interface Accelerators {
   byId?(alias: string): string
   /** A query of its `version`, which changes with every row, and its `total`, which may be null. */
   readonly state?: string
-  /** The condition that finds at least the rows with a searched text by an index; undefined if there is none for the text. */
-  candidates?(search: string): Fragment | undefined
+  /**
+   * The condition that finds at least the rows with a searched text by an index, and what precedes the table in FROM for it; undefined if
+   * there is none for the text.
+   */
+  candidates?(search: string): { readonly from?: Fragment; readonly where: Fragment } | undefined
   /** Whether to compare how many rows each condition finds, because the database has no statistics to choose an index by. */
   readonly isProbed?: boolean
 }

@@ -192,15 +192,22 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       after,
       order = '',
       onlyIf,
-    }: { candidates?: Fragment | undefined; after?: Fragment; order?: string; onlyIf?: string | undefined } = {},
+    }: {
+      candidates?: ReturnType<NonNullable<Source['candidates']>>
+      after?: Fragment
+      order?: string
+      onlyIf?: string | undefined
+    } = {},
   ): Sql => {
     const isSearch = plan.search !== ''
     // The first ones first: SQLite tests conditions in this order, and those after one that fails not at all.
     const testsSql = tests(plan).map((test) => test.sql(isIndexed(test)))
-    const where = whereAll([source.inTime, after, ...testsSql, candidates, onlyIf].filter((one) => one !== undefined))
+    const where = whereAll(
+      [source.inTime, after, ...testsSql, candidates?.where, onlyIf].filter((one) => one !== undefined),
+    )
     const text = isSearch ? sql`, ${source.text} as _text` : ''
     const selected = Object.entries(columns).map(([name, value]) => `${value} as ${quoted(name)}`)
-    const rows = sql`select ${selected.join(', ')}${text} from ${tested} as _t${where}${order}`
+    const rows = sql`select ${selected.join(', ')}${text} from ${candidates?.from ?? ''}${tested} as _t${where}${order}`
     if (!isSearch) return rows
     const names = Object.keys(columns).map(quoted).join(', ')
     return sql`select ${names} from (${rows} ${dialect.fence}) as _t where ${dialect.contains(dialect.isLongSearch(plan.search))}`
@@ -235,10 +242,17 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     ]
   }
 
+  /** Whether the page is walked, however many rows match: the index of the one value that they have, of a managed table, has them in order of id. */
+  const isWalkedAlone = (plan: ListPlan): boolean => {
+    if (plan.strategy !== 'filter' || state === undefined || rowRule) return plan.strategy === 'all'
+    const [test, ...others] = tests(plan)
+    return plan.order.field === 'id' && test?.isEqual === true && others.length === 0
+  }
+
   /** The ids and keys of the next `$limit` rows after a position, or after `$skip` rows, in order, as the common table expressions of a query. */
   const pageKeys = (plan: ListPlan, driver: Driver, after: Position | undefined, hasOffset: boolean): Sql => {
     const { order } = plan
-    const isAll = plan.strategy === 'all'
+    const isAlone = isWalkedAlone(plan)
     const walked = key(order)
     const columns = { id: 'id', _k: walked }
     const skip = hasOffset ? sql` offset ${integer('skip')}` : ''
@@ -256,21 +270,21 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       const rows = matching(plan, columns, isWalked, {
         order: ` order by ${by}`,
         ...(condition && { after: condition }),
-        ...(isSpread && !isAll && { onlyIf: manyIf }),
+        ...(isSpread && !isAlone && { onlyIf: manyIf }),
       })
-      return limited(rows, isAll ? undefined : manyIf)
+      return limited(rows, isAlone ? undefined : manyIf)
     }
     const walks = after ? partsAfter(walked, order, after).map(walk) : [walk({})]
-    if (isAll && walks.length === 1) return sql`registry_found as materialized (${walks[0] as Sql})`
+    if (isAlone && walks.length === 1) return sql`registry_found as materialized (${walks[0] as Sql})`
     const isAfter = (position: Position) => {
       const parts = partsAfter('_k', order, position).map(({ condition }) => sql`(${condition})`)
       return sql`(${joinSql(parts, ' or ')})`
     }
     const where = whereAll([...(after ? [isAfter(after)] : []), ...(isSpread ? [fewIf] : [])])
     const few = sql`select * from registry_few${where} order by ${orderBy(order, '_k')}`
-    const arms = joinSql([...(isAll ? [] : [limited(few, fewIf)]), ...walks], ' union all ')
+    const arms = joinSql([...(isAlone ? [] : [limited(few, fewIf)]), ...walks], ' union all ')
     const rows = sql`select * from (${arms}) as _arms order by ${orderBy(order, '_k')} limit ${integer('limit')}`
-    if (isAll) return sql`registry_found as materialized (${rows})`
+    if (isAlone) return sql`registry_found as materialized (${rows})`
     return sql`registry_few as materialized (${matches(plan, driver, columns, fewOrder(plan))} limit ${String(maxSorted + 1)}), registry_found as materialized (${rows})`
   }
   /** A server that has no better idea scans the table for a range; asked for the order of the range, it uses the index. */
@@ -287,6 +301,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const [few, counted] = ['(select count(*) from registry_few)', count(plan, driver)]
     if (plan.strategy === 'all')
       return total(state ? sql`select coalesce((select total from registry_state), (${counted}))` : counted)
+    if (isWalkedAlone(plan)) return total(counted)
     if (!isSpread) return total(sql`select case when ${fewIf} then ${few} else (${counted}) end`)
     return sql`registry_counted as materialized (${count(plan, driver, manyIf)}),
       ${total(sql`select case when ${fewIf} then ${few} else (select * from registry_counted) end`)}`

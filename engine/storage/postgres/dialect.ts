@@ -114,7 +114,9 @@ export const managedSource = (index: SearchIndex, resource: Resource): Source =>
   uniqueKey: (field, value) => (isText(field) ? sql`registry_key(${value})` : value),
   state: `select to_hex(state) as version, total from registry_state('${resource.table}')`,
   candidates: (search) =>
-    indexedFrom(index, fold(search)) === -1 ? undefined : sql`${searchedColumn} like ${parameter('searchPattern')}`,
+    indexedFrom(index, fold(search)) === -1
+      ? undefined
+      : { where: sql`${searchedColumn} like ${parameter('searchPattern')}` },
 })
 
 const takeIds = ({ table }: Resource) =>
@@ -140,6 +142,6 @@ export const unmanagedSource = (
   text: sql`translate(lower(${joinedText(resource)} collate "C"), ${parameter('foldedFrom', 'text')}, ${parameter('foldedTo', 'text')})`,
   candidates: (search) =>
     hasTrigrams && !resource.existing && asciiPattern(search) !== undefined
-      ? sql`${asciiSearchedText(resource)} like ${parameter('searchWords', 'text')}`
+      ? { where: sql`${asciiSearchedText(resource)} like ${parameter('searchWords', 'text')}` }
       : undefined,
 })

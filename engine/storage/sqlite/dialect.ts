@@ -71,12 +71,16 @@ export const managedSource = (resource: Resource): Source => {
     text: joinedText(resource),
     size: textSize(resource),
     // Most ids are consecutive. A random choice would double the time of a count.
-    inTime: `(rowid & ${checkedRows - 1} or registry_in_time())`,
+    inTime: `(_t.rowid & ${checkedRows - 1} or registry_in_time())`,
     uniqueKey: (_, value) => value,
     state: `select state as version, rows as total from ${countsTable} where name = '${resource.table}'`,
     candidates: (search) =>
       isIndexed(fold(search))
-        ? `${rowKey(resource)} in (select rowid from ${index} where ${index} match registry_match())`
+        ? {
+            // Joined: as the list of an IN, all of them would be found before the first row is read.
+            from: `(select rowid as _row from ${index} where ${index} match registry_match()) as _c cross join `,
+            where: `${rowKey(resource)} = _row`,
+          }
         : undefined,
     isProbed: true,
   }
