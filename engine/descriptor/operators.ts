@@ -12,8 +12,8 @@ export interface Operator {
   readonly operand: 'value' | 'list' | 'boolean'
   /** Whether the matching rows are some values of the field, not a range of them. */
   readonly isEquality: boolean
-  /** The condition as SQL: `??` is the column or, for a range, its key; `?` is the value. Null never matches a comparison. */
-  readonly sql: (value: Operand) => string
+  /** The sign of SQL between the column or, for a range, its key, and a value. Null never matches a comparison. */
+  readonly sign?: string
   /** Completes the sentence "Only rows with …". */
   readonly description: (field: string) => string
   /** The condition as people read it after the name of the field. */
@@ -25,7 +25,7 @@ const comparison = (suffix: string, sign: string, meaning: string): Operator => 
   option: 'range',
   operand: 'value',
   isEquality: false,
-  sql: () => `?? ${sign} ?`,
+  sign,
   description: (field) => `a \`${field}\` ${meaning}`,
   display: (value) => `${sign.replace('>=', '≥').replace('<=', '≤')} ${value}`,
 })
@@ -36,7 +36,7 @@ export const operators = {
     option: 'filter',
     operand: 'value',
     isEquality: true,
-    sql: () => '?? = ?',
+    sign: '=',
     description: (field) => `exactly this \`${field}\``,
     display: (value) => value,
   },
@@ -45,7 +45,6 @@ export const operators = {
     option: 'filter',
     operand: 'list',
     isEquality: true,
-    sql: () => '?? in (?)',
     description: (field) => `one of these values as \`${field}\`; repeat the parameter for each`,
     display: (value) => `one of ${value}`,
   },
@@ -54,7 +53,6 @@ export const operators = {
     option: 'filter',
     operand: 'boolean',
     isEquality: false,
-    sql: (isNull) => `?? is ${isNull ? '' : 'not '}null`,
     description: (field) => `\`${field}\` null (\`true\`) or not null (\`false\`)`,
     display: (isNull) => (isNull === 'true' ? 'empty' : 'not empty'),
   },

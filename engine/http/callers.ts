@@ -18,6 +18,7 @@ import {
 import type { AccessName } from '../descriptor/define.js'
 import { expandableFields, expandableReferrers } from '../descriptor/expansion.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
+import type { Caller as StorageCaller } from '../storage/storage.js'
 import { digestOf, type Keys } from './keys.js'
 import type { AppContext } from './requestLog.js'
 
@@ -81,7 +82,11 @@ export const callerReader = ({ token, credentials }: CallerSources) => {
   const sentIn = (ctx: AppContext): string | undefined =>
     /^bearer +(\S.*)$/i.exec(ctx.req.headers.authorization ?? '')?.[1]
   const remember = (ctx: AppContext, caller: Identity): Permit => {
-    if (!caller.isService) ctx.state.caller = caller.name
+    if (!caller.isService) {
+      ctx.state.caller = caller.name
+      // Callers behind one address take turns, too.
+      Object.assign(ctx.res, { callerName: caller.name } satisfies Partial<StorageCaller>)
+    }
     return permitFor(caller)
   }
   return {

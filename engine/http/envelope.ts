@@ -94,7 +94,7 @@ const toHttpError = (error: unknown, isRead: boolean): errors.HttpError => {
   if (error instanceof errors.HttpError) return error
   if (isApiError(error) && isErrorStatus(error.status))
     return errors.ownError(error.status, error.code, error.message, error.details)
-  if (error instanceof Busy && isRead) return errors.busy(Math.ceil(error.retryAfterMs / 1_000))
+  if (error instanceof Busy && isRead) return errors.busy()
   if (error instanceof TimedOut)
     return errors.unavailable('The read exceeded its time limit. Narrow the query, or try again.')
   if (error instanceof TableChanged) return errors.tableChanged()

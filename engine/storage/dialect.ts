@@ -1,9 +1,8 @@
 /** What a database says differently, and what a table has beside its columns. */
-import type { Knex } from 'knex'
 import type { Column, KindSpec } from '../descriptor/kinds/index.js'
 import type { Condition } from '../descriptor/listQuery.js'
 import type { Field, Resource, RowId, RowValues } from '../descriptor/registry.js'
-import type { Statement, Values } from './bindings.js'
+import type { Fragment, Sql, Statement, Values } from './sql.js'
 import type { Caller } from './storage.js'
 import type { BatchOutcome, BatchPlan, ImportOutcome, ImportPlan, Outcome, Refused, WritePlan } from './writeData.js'
 
@@ -11,18 +10,19 @@ import type { BatchOutcome, BatchPlan, ImportOutcome, ImportPlan, Outcome, Refus
 export type Cell = string | number | bigint | Uint8Array | null
 
 export interface Dialect {
-  readonly knex: Knex
+  /** SQL as a statement of this database. */
+  compile(sql: Fragment): Statement
   columnOf(spec: KindSpec): Column
   /** A JSON object without its last brace; `isPlain` if its last member is no object. */
-  openObject(json: string, isPlain: boolean): string
+  openObject(json: Fragment, isPlain: boolean): Sql
   /** What a field is ordered and compared by, and that in the form which its kind reads. */
   sortKey(field: Field): string
   keyText(field: Field, key: string): string
   /** The type of a parameter, or of a list of such values, where the database cannot infer it. */
   typeOf(field: Field, isList?: boolean): string | undefined
   /** The condition, after a column, that it has one of the values of a list, or of a query. */
-  readonly isIn: string
-  isAmong(query: string): string
+  isIn(list: Fragment): Sql
+  isAmong(query: Fragment): Sql
   bindList(values: readonly unknown[]): unknown
   /** What else is true of rows that match a condition, if an index has only such rows. */
   indexPredicate?(field: Field, condition: Condition): string | undefined
@@ -35,12 +35,12 @@ export interface Dialect {
   /** Whether a search needs the test for long texts, if that is another one. */
   isLongSearch(search: string): boolean
   /** The condition that the column `_text` contains the searched text, and the values that a search binds. */
-  contains(isLong: boolean): Knex.Raw
+  contains(isLong: boolean): Sql
   searchValues(search: string): Values
   /** The function that makes a JSON array of values. */
   readonly jsonArray: string
   /** A text as bytes, if the driver returns these faster. */
-  bytes(text: string): string
+  bytes(text: Fragment): Sql
   /** The exact sum of integers, or of decimals with some places, as one or more sums that each can be added up; and the sum of these. */
   exactSums(value: string, places?: number): readonly string[]
   readSum(sums: readonly bigint[]): bigint
@@ -50,8 +50,8 @@ export interface Dialect {
   exactText(text: string): string
   /** A condition for the rows of a query that ends a read which takes too long, where the database does not do so itself. */
   readonly inTime?: string
-  /** The elements of a JSON array, under the alias `_e`, and an element of such an element, of a type if the database needs one. */
-  readonly elements: string
+  /** The elements of the JSON array `$rows`, under the alias `_e`, and an element of such an element, of a type if the database needs one. */
+  readonly elements: Sql
   element(index: number, type?: string): string
   /** Follows a query whose row is about to be changed. */
   readonly forUpdate: string
@@ -65,8 +65,11 @@ interface Accelerators {
   byId?(alias: string): string
   /** A query of its `version`, which changes with every row, and its `total`, which may be null. */
   readonly state?: string
-  /** The condition that finds at least the rows with a searched text by an index; undefined if there is none for the text. */
-  candidates?(search: string): Knex.Raw | undefined
+  /**
+   * The condition that finds at least the rows with a searched text by an index, and what precedes the table in FROM for it; undefined if
+   * there is none for the text.
+   */
+  candidates?(search: string): { readonly from?: Fragment; readonly where: Fragment } | undefined
   /** Whether to compare how many rows each condition finds, because the database has no statistics to choose an index by. */
   readonly isProbed?: boolean
 }
@@ -75,21 +78,21 @@ interface Accelerators {
 export interface RowCondition {
   /** The field, if it compares one with a single value: its index then has the rows in order of id. */
   readonly field?: string | undefined
-  sql(isIndexed: boolean): string
+  sql(isIndexed: boolean): Sql
 }
 
 /** The table of a resource, as SQL whose columns are the fields. */
 export interface Source extends Accelerators {
   readonly resource: Resource
   /** A row as JSON, as a response shows it. Its columns may be those of the alias `_t`. */
-  readonly json: string
+  readonly json: Fragment
   /** What follows FROM. */
-  readonly from: string
+  readonly from: Fragment
   /** The text of a row that is searched, and about how many bytes the row has. */
-  readonly text: Knex.Raw
-  readonly size: string
+  readonly text: Fragment
+  readonly size: Fragment
   /** The rows of it that a caller may read, if not all, and what follows FROM for all; `from` has no others, and a list may find them by their index. */
-  readonly rowRule?: RowCondition & { readonly of: string }
+  readonly rowRule?: RowCondition & { readonly of: Fragment }
   /** A condition that ends a read which takes too long, where the database does not do so itself. */
   readonly inTime?: string
   /**
@@ -102,14 +105,14 @@ export interface Source extends Accelerators {
   /** What is bound for an id that is a text; null if the column cannot have it. By default the id itself. */
   bindId?(id: RowId): RowId | null
   /** The id that a reference names, as SQL of the type of the ids. By default the reference itself. */
-  idOf?(reference: string): string
-  /** The SQL with a `?` that writes a value to a field, and the type of its column if that is not the one of its kind. */
-  write(field: string): string
+  idOf?(reference: Fragment): Sql
+  /** The SQL around a value that is written to a field whose column stores it in another form, and the type of its column if that is not the one of its kind. */
+  writtenAs?(field: string): readonly [before: string, after: string] | undefined
   typeOf?(field: string): string | undefined
   /** The first value that its column would round. */
   findRounded?(values: RowValues): Refused | undefined
   /** A value, or a column, as the unique indexes of a field have it: only a query with the same expression can use them. */
-  uniqueKey(field: Field, value: string): string
+  uniqueKey(field: Field, value: Fragment): Fragment
 }
 
 /** What a read is for, and what its time depends on. */

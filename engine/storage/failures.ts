@@ -22,15 +22,8 @@ export class TableChanged extends Unavailable {}
 /** A read exceeded its time limit. The message is for the log. */
 export class TimedOut extends Unavailable {}
 
-/** Too many reads wait, so this one was not started; the next one may succeed after this many milliseconds. */
-export class Busy extends Unavailable {
-  readonly retryAfterMs: number
-
-  constructor(message: string, retryAfterMs: number) {
-    super(message)
-    this.retryAfterMs = retryAfterMs
-  }
-}
+/** Too many reads wait, so this one was not started; a later one may succeed. The message is for the log. */
+export class Busy extends Unavailable {}
 
 /** The values that rows are grouped by are too large for a response. */
 export class GroupsTooLarge extends Error {

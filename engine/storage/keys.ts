@@ -1,6 +1,6 @@
 /** Idempotency keys, the same for every database: stored with what the write made, and valid for 24 hours. */
-import type { Knex } from 'knex'
-import { parameter } from './bindings.js'
+import { quoted } from './schema.js'
+import { type Fragment, parameter, type Sql, sql } from './sql.js'
 import type { CopiedTable } from './storage.js'
 
 export const keysTable = 'registry_keys'
@@ -32,16 +32,16 @@ export const ownKeys = (integer: string, json: string) => ({
 const keyLifetime = 24 * 60 * 60 * 1000
 
 /** The queries of the table of keys; `now` is the database's clock in milliseconds, so that all processes share it. */
-export const keyQueries = (knex: Knex, now: string) => {
-  const expiry = knex.raw(`${now} - ${keyLifetime}`)
+export const keyQueries = (now: string) => {
+  const expiry = `${now} - ${keyLifetime}`
+  const [table, key, at] = [keysTable, 'key', 'at'].map(quoted) as [string, string, string]
   return {
     /** The create that was stored with the parameter `$key`, unless the key has expired. */
-    find: knex(keysTable).select('digest', 'body').where('key', parameter(knex, '$key')).where('at', '>', expiry),
-    expired: knex(keysTable).where('at', '<=', expiry),
-    /** Stores the keys `key`, `digest` and `body` that a query selects; expired ones must have been deleted. */
-    store: (source: Knex.QueryBuilder) =>
-      knex(knex.raw('?? (??)', [keysTable, ['key', 'digest', 'body', 'id', 'at']])).insert(
-        source.select(knex.raw('0'), knex.raw(now)),
-      ),
+    find: sql`select digest, body from ${table} where ${key} = ${parameter('$key')} and ${at} > ${expiry}`,
+    /** What follows `select …` and `delete` for the keys that have expired. */
+    expired: `from ${table} where ${at} <= ${expiry}`,
+    /** Stores the keys `key`, `digest` and `body`, which are selected from somewhere; expired ones must have been deleted. */
+    store: (selected: Fragment, from: Fragment = ''): Sql =>
+      sql`insert into ${table} (key, digest, body, id, at) select ${selected}, 0, ${now}${from}`,
   }
 }

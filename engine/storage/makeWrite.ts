@@ -1,20 +1,28 @@
-/** The steps that make a write of one row, the same for every kind of write and every database. */
+/** The steps that make writes, of a row, of many rows and of several tables, the same for every database. */
 import { createHash } from 'node:crypto'
 import type { RowId } from '../descriptor/registry.js'
-import { toBuffer } from './bindings.js'
 import type { Cell } from './dialect.js'
 import { findReferencing } from './referencing.js'
+import { toBuffer } from './sql.js'
 import type { Walk } from './walk.js'
 import {
+  type BatchOutcome,
+  type BatchPlan,
+  type BoundStatement,
   type Forbidden,
   type IdempotencyKey,
+  type Import,
+  type ImportedRow,
+  type ImportOutcome,
+  type ImportPlan,
   type Outcome,
   parseConflicts,
   type Refused,
+  type RowConflict,
   type WritePlan,
 } from './writeData.js'
 
-export const forbidden: Forbidden = { isForbidden: true, isUndone: true }
+const forbidden: Forbidden = { isForbidden: true, isUndone: true }
 
 /** The tag of a row: a digest of its JSON, so that it changes with this row alone. */
 export const rowTag = (body: Uint8Array): string => createHash('sha256').update(body).digest('base64url').slice(0, 22)
@@ -50,14 +58,14 @@ const createdBy = (row: readonly unknown[], given: IdempotencyKey | undefined): 
 }
 
 /** The outcome of an earlier write with the same key, if there is one. */
-export function* findReplay(key: WritePlan['key']): Walk<ReturnType<typeof replayed> | undefined> {
+function* findReplay(key: WritePlan['key']): Walk<ReturnType<typeof replayed> | undefined> {
   if (!key) return undefined
   const [stored] = yield { statement: key.statements.find, values: { $key: key.given.key } }
   return stored && replayed(stored, key.given)
 }
 
 /** Stores the key of a write with what it made. */
-export function* storeKey(key: WritePlan['key'], body: Cell): Walk<void> {
+function* storeKey(key: WritePlan['key'], body: Cell): Walk<void> {
   if (!key) return
   const { prune, store } = key.statements
   if (prune) yield { statement: prune, values: {} }
@@ -119,3 +127,137 @@ export interface AssignedId {
 
 export const isAssignedId = (value: unknown): value is AssignedId =>
   typeof value === 'object' && value !== null && '$operation' in value
+
+const importBody = ({ ids, counts }: ImportPlan, assigned: readonly string[], mode: Import['mode']): string => {
+  let next = 0
+  const allIds = ids.map((id) => id ?? assigned[next++])
+  return `{"created":${counts.insert},"updated":${counts.update},"unchanged":${counts.keep},"ids":[${mode === 'dryRun' ? '' : allIds.join(',')}]}`
+}
+
+/** Whether a query that counts the rows with some ids finds all of them. */
+function* findsAll(query: BoundStatement | undefined, ids: readonly RowId[]): Walk<boolean> {
+  if (!query || ids.length === 0) return true
+  const [counted] = yield { ...query, values: { ...query.values, $ids: [...ids] } }
+  return Number(counted?.[0]) === ids.length
+}
+
+/** Stores the rows of an import within a transaction. */
+export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
+  const { key, mode, groups, tags } = plan
+  const replay = yield* findReplay(key)
+  if (replay) return 'mismatch' in replay ? replay : { body: replay.body, replayed: true }
+  for (const lock of plan.locks ?? []) yield lock
+  if (plan.current) {
+    const rows = yield plan.current
+    const isSame = ([id, json]: readonly unknown[]) => tags[String(id)] === rowTag(toBuffer(json))
+    if (rows.length < Object.keys(tags).length || !rows.every(isSame)) return { isStale: true }
+  }
+  const { changed, allowed } = plan
+  if (!(yield* findsAll(allowed?.update, Object.keys(tags)))) return forbidden
+  const conflicts: RowConflict[] = [...plan.refused]
+  for (const query of groups.flatMap((group) => group.conflicts))
+    for (const [row, rowConflicts] of yield query)
+      for (const conflict of parseConflicts(rowConflicts))
+        if (conflict.type !== 'reference' || !plan.expected.has(`${row} ${conflict.field}`))
+          conflicts.push({ ...conflict, row: Number(row) })
+  if (conflicts.length > 0 || mode === 'check') return { conflicts }
+  if (plan.defer) yield plan.defer
+  const assigned: string[] = []
+  const idsOf = (rows: readonly (readonly unknown[])[]) => rows.map(([id]) => String(id))
+  for (const { isInsert, assign, change, rows } of groups) {
+    const ids = assign && idsOf(yield assign)
+    const made = yield ids ? { ...change, values: { ...change.values, $assigned: ids } } : change
+    if (made.length !== rows) throw new RowRefused('a trigger or a rule of the table does not take every row')
+    if (isInsert) assigned.push(...(ids ?? idsOf(made)))
+  }
+  if (!(yield* findsAll(allowed?.update, changed)) || !(yield* findsAll(allowed?.insert, assigned))) return forbidden
+  if (!(yield* findsAll(plan.visible, [...changed, ...assigned]))) {
+    if (plan.isRestricted) return forbidden
+    throw new RowRefused('a row would not be one of the view')
+  }
+  const body = importBody(plan, assigned, mode)
+  if (mode === 'dryRun') return { body, replayed: false, isUndone: true }
+  yield* storeKey(key, body)
+  return { body, replayed: false }
+}
+
+/** Stores the parts of an import within a transaction; returns the outcome of the first that cannot be stored. */
+export const importParts = async (
+  parts: AsyncIterable<readonly ImportedRow[]>,
+  make: (rows: readonly ImportedRow[]) => Promise<ImportOutcome<Cell>>,
+  refusedBy: (error: Error) => Refused | undefined,
+): Promise<Exclude<ImportOutcome, { body: unknown }> | undefined> => {
+  try {
+    for await (const rows of parts) {
+      const outcome = await make(rows)
+      if (!('body' in outcome)) return outcome
+    }
+    return undefined
+  } catch (error) {
+    const refused = error instanceof RowRefused ? error.refused : refusedBy(error as Error)
+    if (!refused) throw error
+    return { refused }
+  }
+}
+
+export type AnyOutcome<B> = Outcome<B> | ImportOutcome<B> | BatchOutcome<B>
+
+/** An outcome with what the driver returned as bytes. */
+export const withBuffers = (outcome: AnyOutcome<Cell>): AnyOutcome<Buffer> => {
+  if ('operation' in outcome) return { ...outcome, outcome: withBuffers(outcome.outcome) as Outcome }
+  if ('body' in outcome) return { ...outcome, body: toBuffer(outcome.body) }
+  if ('changed' in outcome) return { changed: toBuffer(outcome.changed) }
+  return 'current' in outcome ? { current: toBuffer(outcome.current) } : outcome
+}
+
+const withIds = <Q extends BoundStatement | undefined>(query: Q, ids: readonly string[]): Q => {
+  if (!query || !Object.values(query.values).some(isAssignedId)) return query
+  const values = Object.entries(query.values).map(([name, value]) => [
+    name,
+    isAssignedId(value) ? BigInt(ids[value.$operation] as string) : value,
+  ])
+  return { ...query, values: Object.fromEntries(values) }
+}
+
+const resultOf = (kind: WritePlan['kind'], body: Cell): string =>
+  kind === 'delete'
+    ? '{"status":204}'
+    : `{"status":${kind === 'insert' ? 201 : 200},"body":${toBuffer(body).toString()}}`
+
+/** Makes the writes of a batch within a transaction: each sees those before it, and the first that fails undoes all. An error of the database names the write. */
+export function* makeBatch({ writes, check, isUndone, key }: BatchPlan): Walk<BatchOutcome<Cell>> {
+  const replay = yield* findReplay(key)
+  if (replay) return 'mismatch' in replay ? replay : { body: replay.body, replayed: true }
+  const ids: string[] = []
+  const results: string[] = []
+  for (const [operation, write] of writes.entries()) {
+    const { current, conflicts, change, create } = write
+    const plan = {
+      ...write,
+      ...(current && { current: withIds(current, ids) }),
+      ...(conflicts && { conflicts: withIds(conflicts, ids) }),
+      ...(create && { create: withIds(create, ids) }),
+      change: withIds(change, ids),
+    }
+    let outcome: Outcome<Cell>
+    try {
+      outcome = yield* makeWrite(plan)
+    } catch (error) {
+      throw Object.assign(error as Error, { operation })
+    }
+    if (!('id' in outcome)) return { operation, outcome, isUndone: true }
+    ids.push(outcome.id)
+    results.push(resultOf(write.kind, outcome.body))
+  }
+  const [conflicting] = check ? yield withIds(check, ids) : []
+  if (isUndone) return { operation: writes.length, outcome: { conflicts: parseConflicts(conflicting?.[0]) }, isUndone }
+  const body = `{"results":[${results.join(',')}]}`
+  yield* storeKey(key, body)
+  return { body, replayed: false }
+}
+
+/** The steps of a plan of any kind. */
+export const stepsOf = (plan: WritePlan | ImportPlan | BatchPlan): Walk<AnyOutcome<Cell>> => {
+  if (plan.kind === 'batch') return makeBatch(plan)
+  return plan.kind === 'import' ? makeImport(plan) : makeWrite(plan)
+}

@@ -2,7 +2,7 @@
 
 import { maxOtherRows } from '../descriptor/define.js'
 import type { RowId } from '../descriptor/registry.js'
-import type { Values } from './bindings.js'
+import type { Values } from './sql.js'
 import type { Walk } from './walk.js'
 import type { Referenced, Referrer } from './writeData.js'
 

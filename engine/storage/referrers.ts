@@ -1,66 +1,56 @@
 /** The references that a delete follows, with the statements that find and change the rows that have them. */
-import type { Knex } from 'knex'
 import type { OnDelete } from '../descriptor/options.js'
 import { currentStamps, idField, type Registry, type Resource, referencesTo } from '../descriptor/registry.js'
-import { compile, parameter, sqlTag } from './bindings.js'
-import type { Dialect } from './dialect.js'
+import { rowOfParameters } from './conflicts.js'
+import type { Dialect, Source } from './dialect.js'
 import { maxFound } from './referencing.js'
-import { boundValue, escapedName, findField, quoted } from './schema.js'
+import { boundValue, findField, quoted } from './schema.js'
+import { type Fragment, joinSql, parameter, sql } from './sql.js'
 import type { Referrer } from './writeData.js'
-
-/** The SQL with a `?` that writes a value to a field. */
-type WriteSql = (resource: Resource, field: string) => string
 
 /**
  * Makes the function that returns the references which a delete follows, with the current values of `onUpdate`. Each reference is
  * followed by separate statements, because a distributed database does not support recursive queries.
  */
 export const referrersTo = (
-  { knex, columnOf, typeOf, isIn }: Dialect,
+  { compile, columnOf, typeOf, isIn }: Dialect,
   registry: Registry,
-  resource: Resource,
-  writeSql: WriteSql,
-  seen: (resource: Resource, field: string) => string | undefined = () => undefined,
+  { path }: Resource,
+  sources: (path: string) => Source,
+  shown: (resource: Resource, field: string) => Fragment | undefined = () => undefined,
 ): (() => Referrer[]) => {
-  const sql = sqlTag(knex)
-  const { path } = resource
-  const statement = (sql: string, ...bindings: Knex.Raw[]) => compile(knex.raw(sql, bindings as never))
-
   const referrer = (target: string, resource: Resource, field: string, onDelete: OnDelete) => {
-    const table = escapedName(resource.table)
-    const column = (name: string) => escapedName(findField(resource, name).column)
+    const table = quoted(resource.table)
+    const column = (name: string) => quoted(findField(resource, name).column)
     // The references have the kind of the ids that they reference.
-    const ids = parameter(knex, '$ids', typeOf(findField(resource, field), true))
-    const [ownIds, deleted] = ['$ids', '$deleted'].map((name) =>
-      parameter(knex, name, typeOf(idField(resource), true)),
-    ) as [Knex.Raw, Knex.Raw]
-    const [others, given] =
-      onDelete === 'cascade' ? ['', [ids]] : [` and not (${column('id')} ${isIn})`, [ids, deleted]]
-    const where = `where ${column(field)} ${isIn}${others}`
-    const stamps = resource.fields.filter(({ onUpdate }) => onUpdate).map(({ name }) => name)
-    const stamped = stamps.map((name) => `, ${column(name)} = ${writeSql(resource, name)}`).join('')
-    const shownSource = seen(resource, field)
-    const shownOthers = onDelete === 'cascade' ? '' : sql` and not (id ${knex.raw(isIn, [deleted])})`
-    const shownRows = sql`from ${shownSource ?? ''} as _t where ${quoted(field)} ${knex.raw(isIn, [ids])}${shownOthers}`
-    const clear = `update ${table} set ${column(field)} = null${stamped} ${where}`
+    const isReferring = isIn(parameter('$ids', typeOf(findField(resource, field), true)))
+    const [isGiven, isDeleted] = ['$ids', '$deleted'].map((name) =>
+      isIn(parameter(name, typeOf(idField(resource), true))),
+    ) as [Fragment, Fragment]
+    const isOther = (id: string) => (onDelete === 'cascade' ? '' : sql` and not (${id} ${isDeleted})`)
+    const rows = sql`${table} where ${column(field)} ${isReferring}${isOther(column('id'))}`
+    const input = rowOfParameters(typeOf, sources(resource.path))
+    const stamped = resource.fields.filter(({ onUpdate }) => onUpdate)
+    const stamps = stamped.map((stamp) => sql`${column(stamp.name)} = ${input.written(stamp)}`)
+    const seen = shown(resource, field)
+    const seenRows = sql`${seen ?? ''} as _t where ${quoted(field)} ${isReferring}${isOther('id')}`
     return {
       resource: resource.path,
       field,
       target,
       onDelete,
-      find: statement(`select ${column('id')} from ${table} ${where} limit ${maxFound}`, ...given),
-      count: statement(`select count(*) from ${table} ${where}`, ...given),
-      ...(shownSource && {
+      find: compile(sql`select ${column('id')} from ${rows} limit ${String(maxFound)}`),
+      count: compile(sql`select count(*) from ${rows}`),
+      ...(seen && {
         shown: {
-          find: compile(sql`select id ${shownRows} limit ${String(maxFound)}`),
-          count: compile(sql`select count(*) ${shownRows}`),
+          find: compile(sql`select id from ${seenRows} limit ${String(maxFound)}`),
+          count: compile(sql`select count(*) from ${seenRows}`),
         },
       }),
-      ...(onDelete === 'cascade' && {
-        remove: statement(`delete from ${table} where ${column('id')} ${isIn}`, ownIds),
-      }),
+      ...(onDelete === 'cascade' && { remove: compile(sql`delete from ${table} where ${column('id')} ${isGiven}`) }),
       ...(onDelete === 'set null' && {
-        clear: statement(clear, ...stamps.map((name) => parameter(knex, name)), ...given),
+        clear: compile(sql`update ${table} set ${joinSql([`${column(field)} = null`, ...stamps], ', ')}
+          where ${column(field)} ${isReferring}${isOther(column('id'))}`),
       }),
     }
   }

@@ -46,9 +46,6 @@ export interface DerivedObject extends ObjectName {
 /** A quoted name, which may also be a keyword; those of other programs may have any letters. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** A quoted name for knex, to which a question mark is a parameter. */
-export const escapedName = (name: string): string => quoted(name).replaceAll('?', '\\?')
-
 export const literal = (value: GivenValue): string =>
   typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
 

@@ -1,6 +1,6 @@
 /**
- * Shares a bounded number of slots, such as reader threads or connections, between reads and writes: callers take turns, slow reads
- * leave room for the others, and a read that cannot start soon is refused.
+ * Shares a bounded number of slots, such as reader threads or connections, between reads and writes. Quick and slow reads wait in
+ * lanes of bounded length, in which callers take turns; who finds a lane full is refused at once.
  */
 import { LRUCache } from 'lru-cache'
 import { Busy, Unavailable } from './failures.js'
@@ -10,18 +10,18 @@ import { clientGone, withTimeout } from './withTimeout.js'
 /** A read that takes longer than this, in milliseconds, is slow. */
 export const quickMs = 50
 
-/** What a quick and a slow task are expected to take as long as nothing is known, in milliseconds. */
-const unknownMs = { quick: 5, slow: 500 }
-
 /** How much the last run counts in the average of several tasks. */
 const lastWeight = 0.2
 
 /** The most characters of keys whose times are remembered. */
 const rememberedLength = 500_000
 
-/** How long a read may be expected to wait, in milliseconds: a tenth of the time that it may take, but no less than this. */
-const minWaitMs = 250
-export const readWaitMs = (timeoutMs: number): number => Math.max(minWaitMs, timeoutMs / 10)
+/** How many reads may wait for each slot of their lane: of one caller, and of all. */
+const laneLengths = { quick: { ofCaller: 250, all: 1_000 }, slow: { ofCaller: 4, all: 8 } }
+
+/** How long a read waits at most, in milliseconds: a fifth of the time that it may take, but no less than this. */
+const minWaitMs = 500
+export const readWaitMs = (timeoutMs: number): number => Math.max(minWaitMs, timeoutMs / 5)
 
 export interface Task {
   readonly isWrite?: boolean
@@ -48,10 +48,8 @@ export interface Place {
 interface Entry {
   readonly kind: 'quick' | 'slow' | 'write'
   readonly table: string
-  /** The address of the client: whoever has many reads delays himself. */
+  /** Whoever has many reads delays himself: the name of a caller, or the address of a client without one. */
   readonly caller: string
-  readonly expectedMs: number
-  startedAt: number
   readonly start: () => void
 }
 
@@ -71,13 +69,11 @@ const createLimits = (size: number) => {
   }
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
-
 /** How long tasks took, by key. */
 const createLatencies = () => {
   const known = new LRUCache<string, number>({ maxSize: rememberedLength, sizeCalculation: (_, key) => key.length })
   return {
-    expected: (keys: readonly string[]): number | undefined =>
+    average: (keys: readonly string[]): number | undefined =>
       keys.map((key) => known.get(key)).find((ms) => ms !== undefined),
     record(keys: readonly string[], ms: number): void {
       for (const key of keys) {
@@ -97,24 +93,27 @@ export const createSlots = (size: number, maxWaitMs: number, maxServerWaitMs?: n
   /** What waits, oldest first, by caller; the next caller's turn first. */
   const queues = new Map<string, Set<Entry>>()
 
-  const isRunning = (kind: Entry['kind']): boolean => [...running].some((entry) => entry.kind === kind)
+  const count = (entries: Iterable<Entry>, kind: Entry['kind']): number =>
+    [...entries].filter((entry) => entry.kind === kind).length
+  function* waiting(): Generator<Entry> {
+    for (const queue of queues.values()) yield* queue
+  }
   const hasRoom = ({ kind, table }: Entry): boolean => {
     const ofTable = [...running].filter((other) => other.table === table)
     return (
+      running.size < size &&
       ofTable.length < limits.any.ofTable &&
-      [...running].filter((other) => other.kind === kind).length < limits[kind].all &&
-      ofTable.filter((other) => other.kind === kind).length < limits[kind].ofTable
+      count(running, kind) < limits[kind].all &&
+      count(ofTable, kind) < limits[kind].ofTable
     )
   }
   const next = (): Entry | undefined => {
     const full = new Set<string>()
-    for (const queue of queues.values()) {
-      for (const entry of queue) {
-        const key = `${entry.kind} ${entry.table}`
-        if (full.has(key)) continue
-        if (hasRoom(entry)) return entry
-        full.add(key)
-      }
+    for (const entry of waiting()) {
+      const key = `${entry.kind} ${entry.table}`
+      if (full.has(key)) continue
+      if (hasRoom(entry)) return entry
+      full.add(key)
     }
     return undefined
   }
@@ -126,68 +125,47 @@ export const createSlots = (size: number, maxWaitMs: number, maxServerWaitMs?: n
     if (queue.size > 0) queues.set(entry.caller, queue)
   }
   const admit = (): void => {
-    while (running.size < size) {
-      const entry = next()
-      if (!entry) return
+    for (let entry = next(); entry; entry = next()) {
       dequeue(entry)
       running.add(entry)
-      entry.startedAt = performance.now()
       entry.start()
     }
   }
-  /** How long an entry will wait: for what runs, and for as many of each caller as its own caller has before it. */
-  const expectedWait = (entry: Entry): number => {
-    const { kind } = entry
-    const now = performance.now()
-    const waiting = [...queues.values()].map((queue) => [...queue].filter((other) => other.kind === kind))
-    const place = Math.max(...waiting.map((entries) => entries.indexOf(entry)))
-    const before = waiting.flatMap((entries) => entries.slice(0, entries[place] === entry ? place : place + 1))
-    const left = [...running]
-      .filter((other) => other.kind === kind)
-      .map(({ startedAt, expectedMs }) => {
-        const ran = now - startedAt
-        // One that is late takes as long again.
-        return ran < expectedMs ? expectedMs - ran : kind === 'slow' ? ran : 0
-      })
-    return sum([...before.map(({ expectedMs }) => expectedMs), ...left]) / limits[kind].all
+  const isFull = (lane: 'quick' | 'slow', caller: string): boolean => {
+    const { ofCaller, all } = laneLengths[lane]
+    const slots = limits[lane].all
+    return count(queues.get(caller) ?? [], lane) > ofCaller * slots || count(waiting(), lane) > all * slots
   }
 
   return {
-    /** Waits for a slot. Rejects if the task would wait too long, at once where that is known, or if its client leaves. */
+    /** Waits for a slot. Rejects if its lane is full, if it has waited for long, or if its client leaves. */
     async enter({ isWrite = false, table, caller, keys = [], isLong = false, isBegun = false }: Task): Promise<Place> {
       if (caller?.closed) throw clientGone()
-      const expectedMs = latencies.expected(keys) ?? (isLong ? unknownMs.slow : unknownMs.quick)
-      const isSlow = !isWrite && expectedMs > quickMs
+      const latency = latencies.average(keys)
+      const isSlow = !isWrite && (latency === undefined ? isLong : latency > quickMs)
+      const lane = isSlow ? 'slow' : 'quick'
       let start = () => {}
       const entered = new Promise<void>((resolve) => {
         start = resolve
       })
-      const entry: Entry = {
-        kind: isWrite ? 'write' : isSlow ? 'slow' : 'quick',
-        table,
-        caller: caller?.socket?.remoteAddress ?? '',
-        expectedMs,
-        startedAt: 0,
-        start,
-      }
-      const queue = queues.get(entry.caller) ?? new Set()
-      queues.set(entry.caller, queue.add(entry))
+      const name = caller?.callerName ?? caller?.socket?.remoteAddress ?? ''
+      const entry: Entry = { kind: isWrite ? 'write' : lane, table, caller: name, start }
+      queues.set(name, (queues.get(name) ?? new Set()).add(entry))
       const leave = (tookMs?: number): void => {
         dequeue(entry)
         if (!running.delete(entry)) return
         if (tookMs !== undefined) latencies.record(keys, tookMs)
         admit()
       }
-      const busy = (): Error => new Busy('too many reads wait', Math.max(expectedWait(entry), unknownMs.slow))
+      const busy = (): Error => new Busy('too many reads wait')
       const noConnection = (): Error => new Unavailable(`no connection was free within ${maxServerWaitMs} ms`)
       admit()
       try {
         if (!running.has(entry)) {
-          if (!isWrite && !isBegun && expectedWait(entry) > maxWaitMs) throw busy()
-          // Estimates are not exact: one that waits is refused only if they were far from it.
+          if (!isWrite && !isBegun && isFull(lane, name)) throw busy()
           if (isBegun) await withTimeout(Number.POSITIVE_INFINITY, entered, caller, busy)
-          else if (maxServerWaitMs === undefined || (isSlow && isRunning('slow')))
-            await withTimeout(2 * maxWaitMs, entered, caller, busy)
+          else if (maxServerWaitMs === undefined || (isSlow && count(running, 'slow') > 0))
+            await withTimeout(maxWaitMs, entered, caller, busy)
           else await withTimeout(maxServerWaitMs, entered, caller, noConnection)
         }
         return { isSlow, leave }
@@ -196,7 +174,7 @@ export const createSlots = (size: number, maxWaitMs: number, maxServerWaitMs?: n
         throw error
       }
     },
-    waiting: (): number => sum([...queues.values()].map((queue) => queue.size)),
+    waiting: (): number => [...waiting()].length,
   }
 }
 

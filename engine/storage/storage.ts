@@ -39,10 +39,11 @@ export interface StreamedBody {
 
 /**
  * The client of a read, such as an HTTP response. Once it has closed, a read that waits is dropped, and one that runs is cancelled.
- * Clients of different addresses take turns.
+ * Callers take turns: those that are known by their names, others by their addresses, which behind a proxy is that of the proxy.
  */
 export interface Caller {
   readonly closed: boolean
+  readonly callerName?: string | undefined
   readonly socket?: { readonly remoteAddress?: string | undefined } | null
   once(event: 'close', listener: () => void): unknown
   off(event: 'close', listener: () => void): unknown

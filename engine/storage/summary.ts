@@ -1,14 +1,13 @@
 /** A summary as SQL, and its response. Rows are grouped by what is stored, which an index may have in order, and then by what is served. */
-import type { Knex } from 'knex'
 import { toUnits } from '../descriptor/decimals.js'
 import { isExact, kindOf, servedValue } from '../descriptor/kinds/index.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { type Aggregate, aggregates, dateParts, type Group, type SummaryQuery } from '../descriptor/summary.js'
-import { inText, sqlTag } from './bindings.js'
 import type { Cell, Dialect } from './dialect.js'
 import { GroupsTooLarge } from './failures.js'
 import { largePageBytes } from './parts.js'
 import { findField, quoted, readValue } from './schema.js'
+import { type Fragment, joinSql, parameter, type Sql, sql } from './sql.js'
 
 /** Numbers that are larger are added up apart and smaller, so that their sum is finite; by a power of two, so that nothing is rounded. */
 const [large, scale] = [1e290, 2 ** -64]
@@ -63,10 +62,12 @@ const readable = (dialect: Dialect, field: Field, column: string): string =>
   servedValue({ ...dialect.columnOf(field), json: (value) => dialect.keyText(field, value) }, column)
 
 /** How many of the bounds, which are the parameters `bound0` and so on, are not above the value of a field. */
-const boundsBelow = (dialect: Dialect, field: Field, bounds: readonly unknown[]): string => {
+const boundsBelow = (dialect: Dialect, field: Field, bounds: readonly unknown[]): Sql => {
   const key = dialect.sortKey(field)
-  const cases = bounds.map((_, n) => `when ${key} < ${inText(`bound${n}`, dialect.typeOf(field))} then ${n}`)
-  return `case ${cases.join(' ')} when ${key} is not null then ${bounds.length} end`
+  const cases = bounds.map(
+    (_, n) => sql`when ${key} < ${parameter(`bound${n}`, dialect.typeOf(field))} then ${String(n)}`,
+  )
+  return sql`case ${joinSql(cases, ' ')} when ${key} is not null then ${String(bounds.length)} end`
 }
 
 /** What is served of a group: the value of the field, a part of its date or its number; and what groups are ordered by. */
@@ -91,14 +92,13 @@ export const summaryQuery = (
   resource: Resource,
   query: SummaryQuery,
   version: string,
-  rows: (columns: Readonly<Record<string, string>>) => Knex.Raw,
-  limit: Knex.Raw,
-): Knex.Raw => {
-  const sql = sqlTag(dialect.knex)
+  rows: (columns: Readonly<Record<string, string>>) => Sql,
+  limit: Sql,
+): Sql => {
   const computed = aggregatesOf(dialect, resource, query)
   const parts = computed.flatMap((one) => one.parts)
   const names = new Set([...query.by.map(({ field }) => field), ...computed.map(({ field }) => field.name)])
-  const stored = query.by.map(({ field: name, part, bounds }) => {
+  const stored = query.by.map(({ field: name, part, bounds }): Fragment => {
     const field = findField(resource, name)
     if (bounds) return boundsBelow(dialect, field, bounds)
     const column = kindOf(field.kind).isText ? dialect.exactText(quoted(name)) : quoted(name)
@@ -107,10 +107,10 @@ export const summaryQuery = (
     return names.size > 1 ? dialect.withoutIndex(key) : key
   })
   const groups = query.by.map((group, n) => servedGroup(dialect, resource, group, `_s${n}`))
-  const list = (...items: readonly string[][]) => items.flat().join(', ')
-  const groupBy = (items: readonly string[]) => (items.length > 0 ? ` group by ${list([...items])}` : '')
+  const list = (...items: readonly Fragment[][]) => joinSql(items.flat(), ', ')
+  const groupBy = (items: readonly string[]) => (items.length > 0 ? ` group by ${items.join(', ')}` : '')
   const inner = list(
-    stored.map((one, n) => `${one} as _s${n}`),
+    stored.map((value, n) => sql`${value} as _s${String(n)}`),
     ['count(*) as _n'],
     parts.map((part, n) => `${part.sql} as _p${n}`),
   )

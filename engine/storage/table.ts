@@ -11,10 +11,8 @@ import {
 } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
 import { idField, type RowId, type RowValues, type Value } from '../descriptor/registry.js'
-import { jsonList, toBuffer, type Values } from './bindings.js'
 import { toCsv } from './csv.js'
 import type { Cell, Dialect, Purpose, Runner, Source, TableState } from './dialect.js'
-import type { ImportPlanner } from './import.js'
 import {
   clampedInteger,
   type Driver,
@@ -28,9 +26,9 @@ import {
 } from './list.js'
 import { rowTag } from './makeWrite.js'
 import { largePageBody, maxIds, partBytes, type RowsPart, rowsInParts, toIds } from './parts.js'
-import type { ResponseCache } from './responseCache.js'
+import { type ResponseCache, singleFlight } from './responseCache.js'
 import { boundValue, findField, readValue } from './schema.js'
-import { singleFlight } from './singleFlight.js'
+import { jsonList, sql, toBuffer, type Values } from './sql.js'
 import type { CachedBody, Caller, RowFormat, Table } from './storage.js'
 import { summaryBody, summaryKey } from './summary.js'
 import { elapsed, type Trace } from './trace.js'
@@ -59,25 +57,35 @@ type Versioned = CachedBody & { readonly version: string }
 /** A page; of one that is too large to be read at once the ids of its rows as JSON, and the JSON after them. */
 type Page = Versioned | { readonly ids: string; readonly tail: string; readonly next: Position | undefined }
 
+interface Database {
+  readonly dialect: Dialect
+  readonly cache: ResponseCache
+  readonly trace?: Trace | undefined
+}
+
+interface Parts {
+  readonly source: Source
+  readonly runner: Runner
+  readonly statements: ReadStatements
+  readonly writes: WritePlanner
+  /** What the rules of a caller bind. */
+  readonly scope?: Values
+  /** Whether the caller does not see everything. */
+  readonly isPrivate?: boolean
+}
+
 export const resourceTable = (
-  dialect: Dialect,
-  source: Source,
-  statements: ReadStatements,
-  runner: Runner,
-  writes: WritePlanner,
-  planImport: ImportPlanner,
-  { cache, trace }: { readonly cache: ResponseCache; readonly trace?: Trace | undefined },
-  /** What the rules of a caller bind, if it does not see everything. */
-  scope: Values = {},
-  isPrivate = false,
+  { dialect, cache, trace }: Database,
+  { source, runner, statements, writes, scope = {}, isPrivate = false }: Parts,
 ): Table => {
   const { resource } = source
   const { path } = resource
   const names = resource.fields.map(({ name }) => name)
   const jsonNames = jsonFieldNames(resource.fields)
   // The same rows in another shape are a different response.
+  const columns = dialect.compile(isPrivate ? sql`${source.json} ${source.from}` : source.json)
   const shape = createHash('sha256')
-    .update(isPrivate ? `${source.json} ${source.from} ${jsonList(Object.entries(scope))}` : source.json)
+    .update(isPrivate ? `${columns.sql} ${columns.parameters} ${jsonList(Object.entries(scope))}` : columns.sql)
     .digest('hex')
     .slice(0, isPrivate ? 32 : 8)
   const share = singleFlight<Page>()
@@ -121,8 +129,8 @@ export const resourceTable = (
     ...(plan.search && {
       search: { text: plan.search, isIndexed: plan.strategy === 'search' && typeof driver !== 'number' },
     }),
-    // The rows of one caller may be few, and those of another many.
-    values: `${isPrivate ? shape : ''}${selectionKey(plan)} ${skip}`,
+    // The rows of one caller may be few, and those of another many. To count the matches takes longer than to skip some.
+    values: `${isPrivate ? shape : ''}${selectionKey(plan)} ${plan.strategy === 'all' ? skip : ''}`,
     isScan: plan.strategy === 'scan',
   })
 
@@ -335,7 +343,7 @@ export const resourceTable = (
       runInTurn(writes.referencing(id, scope), ({ statement, values }) => runner.read(statement, values)),
     write: (write) => timed(write.kind, {}, () => runner.write(writes.plan(write, scope))),
     import: (rows) =>
-      timed('import', { rows: rows.rows.length }, async () => runner.import(await planImport(rows, scope))),
+      timed('import', { rows: rows.rows.length }, async () => runner.import(await writes.planImport(rows, scope))),
     async rowsWith(field, values) {
       const bindings = { $rows: jsonList(values.map((value) => [bound(field, value)])) }
       const rows = await runner.read(statements.rowsWith(field), bindings)

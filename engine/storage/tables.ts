@@ -1,21 +1,19 @@
 /** The tables of a registry: as they are, with expanded references, and as a caller may use them. */
-import { allRights, type ResourceRights, type Rights, type Rows, seesAll } from '../descriptor/access.js'
+import { allRights, type Rights, type Rows, seesAll } from '../descriptor/access.js'
 import type { AccessName } from '../descriptor/define.js'
 import { type Field, idField, type Registry, type Resource } from '../descriptor/registry.js'
 import { buildOnce } from '../process/buildOnce.js'
-import { compile, jsonList, parameter, sqlTag, type Values } from './bindings.js'
 import { changedTables, type TableChecks } from './changedTables.js'
 import type { Dialect, RowCondition, Runner, Source } from './dialect.js'
-import { expandedRunner, expandedSource } from './expanded.js'
-import { importPlanner } from './import.js'
-import { readStatements } from './list.js'
+import { type ReadStatements, readStatements } from './list.js'
 import type { ResponseCache } from './responseCache.js'
-import { restrictedRunner, restrictedSource, rowCondition, ruleValues } from './restricted.js'
 import { findField, resourceAt } from './schema.js'
+import { expanded, restricted, rowCondition, ruleValues, type View, withValues } from './source.js'
+import { jsonList, parameter, sql, type Values } from './sql.js'
 import type { Table } from './storage.js'
 import { resourceTable } from './table.js'
 import type { Trace } from './trace.js'
-import { type Restriction, type WriteOptions, writePlanner } from './write.js'
+import { type Restriction, type WriteOptions, type WritePlanner, writePlanner } from './write.js'
 import type { BatchOutcome, Import, Write, WriteBatch } from './writeData.js'
 
 /** What a database provides for the tables of a registry. */
@@ -57,14 +55,12 @@ export const resourceTables = (registry: Registry, database: Database) => {
       const unwatched = database.runner(resource)
       const check = () => unwatched.read(statements.row, { id: null })
       const runner = changed.watch(resource, unwatched, check)
-      const writes = writePlanner(dialect, registry, source, sourceAt, {
-        read: statements.row,
-        ...database.writeOptions(resource),
-      })
-      const planImport = importPlanner(dialect, registry, source, sourceAt, writes.keys)
-      const table = resourceTable(dialect, source, statements, runner, writes, planImport, database)
+      const options = { read: statements.row, ...database.writeOptions(resource) }
+      const writes = writePlanner(dialect, registry, source, sourceAt, options)
+      const table = resourceTable(database, { source, runner, statements, writes })
       const count = async () => Number((await runner.read(statements.count, {}, { isShort: true }))[0]?.[0])
-      return [resource, { table, count, statements, runner, unwatched, check, writes, planImport }]
+      const view: View = { source, runner: unwatched }
+      return [resource, { table, count, statements, runner, view, check, writes }]
     }),
   )
   const tableOf = (resource: Resource) => {
@@ -98,67 +94,43 @@ export const resourceTables = (registry: Registry, database: Database) => {
     return scope
   }
 
-  /** What a caller sees of a table. */
-  const seenSource = (resource: Resource, resourceRights: ResourceRights): Source => {
-    const source = sourceAt(resource.path)
-    if (seesAll(resourceRights)) return source
-    const fields = resource.fields.map((field) =>
-      resourceRights.hidden.includes(field.name) ? { ...field, redacted: true as const } : field,
-    )
-    return restrictedSource(
-      dialect,
-      source,
-      resourceRights,
-      resourceRights.hidden.length > 0 ? database.shown(resource, fields) : source,
-    )
-  }
-  const targetOf = (resource: Resource, reference: string): Resource =>
-    resourceAt(registry, String(findField(resource, reference).references))
-  const expandedFrom = (resource: Resource, expand: readonly string[], seen: (resource: Resource) => Source) => {
-    const expansions = expand.map((name) => ({
-      field: findField(resource, name),
-      target: seen(targetOf(resource, name)),
-    }))
-    const tableSource = seen(resource)
-    return expand.length === 0
-      ? { source: tableSource, expansions }
-      : { source: expandedSource(dialect, tableSource, expansions), expansions }
-  }
-  const runnerOf = (
-    resource: Resource,
-    expand: readonly string[],
-    expansions: ReturnType<typeof expandedFrom>['expansions'],
-  ): Runner => {
-    const { runner, unwatched, check } = tableOf(resource)
-    if (expand.length === 0) return runner
-    const targets = expand.map((name) => targetOf(resource, name))
-    const others = targets.map((target) => tableOf(target).unwatched)
-    const expanded = expandedRunner(unwatched, others, sourceAt(resource.path), expansions)
-    return changed.watch(resource, expanded, check, targets)
-  }
+  /** A table as a caller sees it. */
+  const seenBy =
+    (rights: Rights) =>
+    (resource: Resource): View => {
+      const { view } = tableOf(resource)
+      const resourceRights = rights.of(resource)
+      const { hidden } = resourceRights
+      if (seesAll(resourceRights)) return view
+      const fields = resource.fields.map((field) =>
+        hidden.includes(field.name) ? { ...field, redacted: true as const } : field,
+      )
+      return restricted(
+        dialect,
+        view,
+        resourceRights,
+        hidden.length > 0 ? database.shown(resource, fields) : view.source,
+      )
+    }
 
-  const onceWriters = buildOnce<Pick<ReturnType<typeof tableOf>, 'writes' | 'planImport'>>()
+  const onceWriters = buildOnce<WritePlanner>()
   /** What plans the writes of a caller. */
-  const writersOf = (resource: Resource, rights: Rights) => {
-    if (rights === allRights) return tableOf(resource)
+  const writesOf = (resource: Resource, rights: Rights): WritePlanner => {
+    if (rights === allRights) return tableOf(resource).writes
     return onceWriters(`${resource.path} ${scopeOf(rights).key}`, () => {
       const resourceRights = rights.of(resource)
       const source = sourceAt(resource.path)
-      const seen = seenSource(resource, resourceRights)
-      const isBlind = resourceRights.read !== 'all' && resourceRights.read.length === 0
       const byPath = buildOnce<Source>()
-      const seenAt = (path: string) =>
-        byPath(path, () => {
-          const other = resourceAt(registry, path)
-          return seenSource(other, rights.of(other))
-        })
+      const seenAt = (path: string) => byPath(path, () => seenBy(rights)(resourceAt(registry, path)).source)
+      const seen = seenAt(resource.path)
+      const isBlind = resourceRights.read !== 'all' && resourceRights.read.length === 0
       const restriction: Restriction = {
         seen,
         isBlind,
         sources: seenAt,
         shown: (other, field) => {
           const { read, hidden } = rights.of(other)
-          if (hidden.includes(field)) return `(select * from ${sourceAt(other.path).from} as _t where 1 = 0)`
+          if (hidden.includes(field)) return sql`(select * from ${sourceAt(other.path).from} as _t where 1 = 0)`
           return read === 'all' ? undefined : seenAt(other.path).from
         },
         rows: Object.fromEntries(
@@ -170,37 +142,42 @@ export const resourceTables = (registry: Registry, database: Database) => {
       }
       const { create: _, ...options } = database.writeOptions(resource)
       const id = idField(resource)
-      const onlyId = compile(
-        sqlTag(
-          dialect.knex,
-        )`select null, ${dialect.bytes(database.shown(resource, [id]).json)} from ${source.from} as _t
-          where id = ${parameter(dialect.knex, 'id', dialect.typeOf(id))}`,
-      )
-      const read = isBlind ? onlyId : readStatements(dialect, seen).row
-      const writes = writePlanner(dialect, registry, source, sourceAt, { read, ...options, restriction })
-      const planImport = importPlanner(dialect, registry, source, sourceAt, writes.keys, restriction)
-      return { writes, planImport }
+      const onlyId = sql`select null, ${dialect.bytes(database.shown(resource, [id]).json)} from ${source.from} as _t
+        where id = ${parameter('id', dialect.typeOf(id))}`
+      const read = isBlind ? dialect.compile(onlyId) : readStatements(dialect, seen).row
+      return writePlanner(dialect, registry, source, sourceAt, { read, ...options, restriction })
     })
   }
 
-  const onceRead = buildOnce<
-    ReturnType<typeof expandedFrom> & { statements: ReturnType<typeof readStatements>; runner: Runner }
-  >()
+  const onceRead = buildOnce<ReadStatements>()
   /** The table for a caller, with expanded references. */
   const tableFor = (resource: Resource, expand: readonly string[], rights: Rights): Table => {
     const { key, values } = scopeOf(rights)
-    const seen = (one: Resource) => seenSource(one, rights.of(one))
-    const isPrivate = [resource, ...expand.map((name) => targetOf(resource, name))].some(
-      (one) => !seesAll(rights.of(one)),
-    )
-    const { source, statements, runner } = onceRead(`${resource.path} ${expand} ${isPrivate ? key : ''}`, () => {
-      const { source, expansions } = expandedFrom(resource, expand, seen)
-      const statements = isPrivate || expand.length > 0 ? readStatements(dialect, source) : tableOf(resource).statements
-      return { source, expansions, statements, runner: runnerOf(resource, expand, expansions) }
+    const seen = seenBy(rights)
+    const expansions = expand.map((name) => {
+      const field = findField(resource, name)
+      return { field, target: resourceAt(registry, String(field.references)) }
     })
-    const { writes, planImport } = writersOf(resource, rights)
-    const callerRunner = isPrivate ? restrictedRunner(runner, values) : runner
-    return resourceTable(dialect, source, statements, callerRunner, writes, planImport, database, values, isPrivate)
+    const targets = expansions.map(({ target }) => target)
+    const isPrivate = [resource, ...targets].some((one) => !seesAll(rights.of(one)))
+    const writes = writesOf(resource, rights)
+    if (!isPrivate && expand.length === 0)
+      return resourceTable(database, { ...tableOf(resource), source: sourceAt(resource.path), writes, scope: values })
+    const own = seen(resource)
+    const { source, runner } =
+      expand.length === 0
+        ? own
+        : expanded(
+            dialect,
+            own,
+            expansions.map(({ field, target }) => ({ field, target: seen(target) })),
+          )
+    const statements = onceRead(`${resource.path} ${expand} ${isPrivate ? key : ''}`, () =>
+      readStatements(dialect, source),
+    )
+    const watched = changed.watch(resource, runner, tableOf(resource).check, targets)
+    const callerRunner = isPrivate ? withValues(watched, values) : watched
+    return resourceTable(database, { source, runner: callerRunner, statements, writes, scope: values, isPrivate })
   }
 
   const keep = buildOnce<Table>()
@@ -219,7 +196,7 @@ export const resourceTables = (registry: Registry, database: Database) => {
     ): Promise<BatchOutcome> {
       const { runner, writes: planner } = tableOf(writes[0]?.resource ?? managed)
       const { keys } = planner
-      const writerOf = (resource: Resource) => writersOf(resource, rights).writes
+      const writerOf = (resource: Resource) => writesOf(resource, rights)
       const { values: scope } = scopeOf(rights)
       return runner.batch({
         kind: 'batch',
@@ -229,7 +206,7 @@ export const resourceTables = (registry: Registry, database: Database) => {
         ...(given && keys && { key: { given, statements: keys } }),
       })
     },
-    planImport: (resource: Resource, rows: Import) => tableOf(resource).planImport(rows, {}),
+    planImport: (resource: Resource, rows: Import) => tableOf(resource).writes.planImport(rows, {}),
     async counts(resources: readonly Resource[] = registry): Promise<ReadonlyMap<Resource, number>> {
       const counted = resources.map(async (resource) => [resource, await tableOf(resource).count()] as const)
       return new Map(await Promise.all(counted))

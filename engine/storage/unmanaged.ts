@@ -4,7 +4,7 @@ import { type Column, type ColumnSql, isJson, isText } from '../descriptor/kinds
 import { type Field, idField, type Resource, type RowId, searchedFields, textFields } from '../descriptor/registry.js'
 import type { Source } from './dialect.js'
 import type { CatalogueTable } from './migration/catalogue.js'
-import { escapedName, quoted } from './schema.js'
+import { quoted } from './schema.js'
 
 /** The text fields of a row that have a value, joined by a space. */
 export const joinedText = (resource: Resource): string => {
@@ -49,8 +49,8 @@ export const idTypeIn = (resource: Resource, table: CatalogueTable | undefined):
 
 /** How a field is read and written in a column of a type that the database has for it. */
 export const columnSql = (column: Column, field: Field, type: string): ColumnSql => {
-  const name = escapedName(field.column)
-  return { read: name, write: '?', ...column.existing?.(name, type, field.name === 'id') }
+  const name = quoted(field.column)
+  return { read: name, ...column.existing?.(name, type, field.name === 'id') }
 }
 
 /**
@@ -62,7 +62,7 @@ export const unmanagedColumns = (
   columnOf: (field: Field) => Column,
   hasId: (column: string) => string,
   integerBits: Readonly<Record<string, number>> = {},
-): Pick<Source, 'resource' | 'from' | 'size' | 'write' | 'typeOf' | 'uniqueKey' | 'bindId'> => {
+): Pick<Source, 'resource' | 'from' | 'size' | 'writtenAs' | 'typeOf' | 'uniqueKey' | 'bindId'> => {
   const types = new Map(table?.columns.map(({ name, type }) => [name, type]))
   const columns = new Map(
     resource.fields.map((field) => [field.name, columnSql(columnOf(field), field, types.get(field.column) ?? '')]),
@@ -72,12 +72,12 @@ export const unmanagedColumns = (
     .map(({ name }) => `${columns.get(name)?.read} as ${quoted(name)}`)
   const id = idField(resource)
   const idType = idTypeIn(resource, table)
-  const isRow = hasId(escapedName(id.column))
+  const isRow = hasId(quoted(id.column))
   return {
     resource,
-    from: `(select ${selected.join(', ')} from ${escapedName(resource.table)} where ${isRow})`,
+    from: `(select ${selected.join(', ')} from ${quoted(resource.table)} where ${isRow})`,
     size: textSize(resource),
-    write: (field) => columns.get(field)?.write ?? '?',
+    writtenAs: (field) => columns.get(field)?.write,
     typeOf: (name) => types.get(resource.fields.find((field) => field.name === name)?.column ?? name),
     uniqueKey: (_, value) => value,
     // Integers that are served as texts.

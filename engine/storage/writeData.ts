@@ -1,7 +1,7 @@
 /** Writes as data: of a row, of many rows and of several tables; what is asked, its plan of statements, and its outcome. */
 import type { OnDelete } from '../descriptor/options.js'
 import type { Resource, RowId, RowValues } from '../descriptor/registry.js'
-import type { Statement, Values } from './bindings.js'
+import type { Statement, Values } from './sql.js'
 
 /** For 24 hours, a write with the same key and digest changes nothing and has the outcome of the first one. */
 export interface IdempotencyKey {

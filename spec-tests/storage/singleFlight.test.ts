@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events'
 import { setImmediate as tick } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { singleFlight } from '../../engine/storage/singleFlight.js'
+import { singleFlight } from '../../engine/storage/responseCache.js'
 import type { Caller } from '../../engine/storage/storage.js'
 
 /** A table whose reads end when told, and give the version that they began with. */

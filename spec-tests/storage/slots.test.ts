@@ -47,7 +47,7 @@ const limits: [name: string, size: number, tasks: string[], running: number][] =
   ['one table takes two thirds', 10, [...repeated('slow a', 9), ...repeated('quick a', 9)], 7],
   ['writes take two thirds', 10, [...repeated('write a', 9), ...repeated('write b', 9)], 7],
   ['writes into one table take half', 10, repeated('write a', 9), 5],
-  ['of two slots, slow reads take one', 2, repeated('slow a', 9), 1],
+  ['of two slots, slow reads take one', 2, repeated('slow a', 5), 1],
   ['of two slots, quick reads take both', 2, repeated('quick a', 9), 2],
   ['one slot serves everything', 1, ['slow a', 'quick a', 'write a'], 1],
 ]
@@ -76,29 +76,49 @@ test('callers take turns: one with many reads delays itself', async () => {
   assert.equal(order, ['quick 1 one', 'quick 2 one', 'quick 4 two', 'quick 5 three', 'quick 3 one', 'quick 6 two'])
 })
 
-test('a read that would wait too long is refused at once, with the time after which to try again', async () => {
-  const slots = createSlots(1, 1_200)
-  // Nothing is known of these, so that each is expected to take half a second.
-  const { entered } = await enterAll(slots, repeated('slow a one', 5))
-  const results = await Promise.allSettled(entered.slice(3))
-  for (const result of results) {
-    assert.is(result.status, 'rejected')
-    const { reason } = result as PromiseRejectedResult
-    assert.instance(reason, Busy)
-    assert.ok(reason.retryAfterMs > 1_200 && reason.retryAfterMs <= 1_500, String(reason.retryAfterMs))
-  }
-  assert.is(slots.waiting(), 2)
+const lanes: [name: string, tasks: string[], waiting: number][] = [
+  ['of one caller, four slow reads wait for each of their slots', repeated('slow a one', 9), 4],
+  ['a full caller leaves room to others', [...repeated('slow a one', 9), ...repeated('slow a two', 3)], 7],
+  ['of all callers, eight slow reads wait', ['one', 'two', 'six'].flatMap((name) => repeated(`slow a ${name}`, 4)), 8],
+  ['of one caller, 250 quick reads wait', repeated('quick a one', 300), 250],
+  ['of all callers, 1,000 quick reads wait', [1, 2, 3, 4, 5].flatMap((n) => repeated(`quick a ${n}`, 249)), 1_000],
+  ['writes are not refused', repeated('write a one', 1_200), 1_199],
+]
+for (const [name, tasks, waiting] of lanes) {
+  test(`${name}; further ones are refused at once`, async () => {
+    const slots = createSlots(1, minute)
+    const { order, entered } = await enterAll(slots, tasks)
+    assert.is(order.length, 1)
+    assert.is(slots.waiting(), waiting)
+    const refused = tasks.length - 1 - waiting
+    const errors: unknown[] = []
+    for (const place of entered) place.catch((error) => errors.push(error))
+    await sleep(0)
+    assert.is(errors.length, refused)
+    assert.ok(errors.every((error) => error instanceof Busy))
+  })
+}
+
+test('a full lane does not refuse reads of the other one', async () => {
+  const slots = createSlots(2, minute)
+  await enterAll(slots, repeated('slow a one', 20))
+  const { order } = await enterAll(slots, ['quick a one'])
+  assert.is(order.length, 1)
 })
 
-test('the reads of one caller do not make those of another one refused', async () => {
-  const slots = createSlots(1, 1_200)
-  await enterAll(slots, repeated('slow a one', 5))
-  await enterAll(slots, ['slow a two'])
-  assert.is(slots.waiting(), 3)
+test('callers with names take turns although they have one address', async () => {
+  const slots = createSlots(1, minute)
+  const named = (callerName: string) => Object.assign(client('proxy'), { callerName })
+  const enter = (name: string) => slots.enter({ table: 'a', isLong: true, caller: named(name) })
+  await enter('one')
+  const entered = [...repeated('one', 5), 'two'].map(enter)
+  const refused = await Promise.race(entered.map((place, n) => place.catch(() => n)))
+  assert.is(refused, 4)
+  assert.is(slots.waiting(), 5)
 })
 
-test('a read that waits longer than expected is refused; quick reads and writes blame the server, if there is one', async () => {
-  const slots = createSlots(1, 600, 20)
+test('a read that waits for long is refused; quick reads and writes blame the server, if there is one', async () => {
+  const slots = createSlots(1, 1_200, 20)
   await enterAll(slots, ['slow a'])
   const { entered } = await enterAll(slots, ['quick a', 'write a', 'slow a'])
   const [read, write, slow] = (await Promise.allSettled(entered)).map(

@@ -2,9 +2,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { latencyKeys } from '../../engine/storage/slots.js'
-import { createReaders } from '../../engine/storage/sqlite/readers.js'
 import { DeadlineExceeded } from '../../engine/storage/sqlite/search.js'
-import type { Executor } from '../../engine/storage/sqlite/worker.js'
+import { createReaders, type Executor } from '../../engine/storage/sqlite/thread.js'
 
 /** Readers whose tasks take a given time; `limits` has that of each run, and `isRunning` what runs. */
 const newReaders = () => {

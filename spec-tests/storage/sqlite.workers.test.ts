@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Executor, WorkerDied, workerThread } from '../../engine/storage/sqlite/worker.js'
-import { writeQueue } from '../../engine/storage/sqlite/writeQueue.js'
+import { type Executor, WorkerDied, workerThread } from '../../engine/storage/sqlite/thread.js'
+import { writeQueue } from '../../engine/storage/sqlite/writes.js'
 import type { WritePlan } from '../../engine/storage/writeData.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { startOffice } from '../support/office.js'
@@ -75,8 +75,8 @@ for (const death of ['die', 'throw later'] as const) {
 threads('a worker that cannot open its file reports SQLite’s error', async () => {
   const causes: string[] = []
   const folder = temporaryFolder('missing')
-  const data = { path: join(folder.path, 'missing.sqlite') }
-  const reader = new URL('../../engine/storage/sqlite/readWorker.js', import.meta.url)
+  const data = { file: { path: join(folder.path, 'missing.sqlite') } }
+  const reader = new URL('../../engine/storage/sqlite/worker.js', import.meta.url)
   const thread = workerThread(reader, data, (cause) => causes.push(cause))
   assert.instance(await outcome(thread.run('any')), WorkerDied)
   assert.is(causes.length, 1)

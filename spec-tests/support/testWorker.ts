@@ -1,6 +1,6 @@
 /** A worker for the tests of worker threads that echoes, fails, dies, hangs or replies twice on request. */
 import { parentPort } from 'node:worker_threads'
-import { serveTasks } from '../../engine/storage/sqlite/worker.js'
+import { serveTasks } from '../../engine/storage/sqlite/thread.js'
 
 export type TestTask =
   | { readonly echo: string }

@@ -66,7 +66,7 @@ export const decimal = {
     // Other programs store a decimal as a double.
     existing: (column) => ({
       read: `case when typeof(${column}) in ('integer', 'real') then cast(round(${column} * ${10 ** places}) as integer) end`,
-      write: `? / ${10 ** places}.0`,
+      write: ['', ` / ${10 ** places}.0`],
     }),
   }),
   postgres: ({ digits, places }) => ({

@@ -4,10 +4,10 @@ import type { DecimalOptions } from '../decimals.js'
 import type { JsonText } from '../jsonText.js'
 import type { Violation } from '../violations.js'
 
-/** How the values of a column are read and written: SQL of the column, and SQL with a `?` for the value. */
+/** How the values of a column are read and written: SQL of the column, and the SQL around a value that it stores in another form. */
 export interface ColumnSql {
   readonly read: string
-  readonly write: string
+  readonly write?: readonly [before: string, after: string]
 }
 
 /** What a database does with a kind: its column type, SQL over a quoted column, and conversions. */

@@ -53,7 +53,7 @@ export const json = {
     bind: textOf,
     // Without the white space between tokens.
     convert: (column) => `regexp_replace(${column}, '("([^"\\\\]|\\\\.)*")|[ \\n\\r\\t]+', '\\1', 'g')::json`,
-    existing: (_, type) => ({ write: `cast(? as ${type})` }),
+    existing: (_, type) => ({ write: ['cast(', ` as ${type})`] }),
   },
   convertible: 'only texts that are JSON',
   convert(text, { isText }) {

@@ -32,7 +32,7 @@ export const timestamp = {
     // Other programs write times as SQLite prints them, unless the column is declared as text.
     existing: (column, type) => ({
       read: `case when ${column} glob '[0-9][0-9][0-9][0-9]-*' then strftime('%Y-%m-%dT%H:%M:%fZ', ${column}) end`,
-      write: /text|char|clob/i.test(type) ? '?' : `replace(replace(?, 'T', ' '), 'Z', '')`,
+      ...(!/text|char|clob/i.test(type) && { write: ['replace(replace(', `, 'T', ' '), 'Z', '')`] }),
     }),
   },
   postgres: {
@@ -45,7 +45,7 @@ export const timestamp = {
       const time = isUtc(type) ? `(${column} at time zone 'UTC')` : column
       // In the precision of responses, so that a position is that of its row.
       const read = /\([0-3]\)/.test(type) ? time : `date_trunc('milliseconds', ${time})`
-      return { read, write: isUtc(type) ? `cast(? as timestamptz) at time zone 'UTC'` : '?' }
+      return { read, ...(isUtc(type) && { write: ['cast(', ` as timestamptz) at time zone 'UTC'`] }) }
     },
     isRounded: (type, value) => typeof value === 'string' && isRounded(type, value),
   },

@@ -30,6 +30,14 @@ import { describeRows, maxExamples, rowQueries } from './rows.js'
 const isSameKind = (column: KindSpec, { kind, digits, places }: Field): boolean =>
   column.kind === kind && column.places === places && column.digits === digits
 
+/** The value that a text of an approval names; or why the field does not take it. */
+const parseGiven = (field: Field, text: string): GivenValue | Violation => {
+  const parsed = kindOf(field.kind).parse(text, field)
+  if (parsed instanceof Violation) return parsed
+  const value = (typeof parsed === 'bigint' ? Number(parsed) : parsed) as GivenValue
+  return findViolation(field, value) ?? value
+}
+
 /** The most values that a plan suggests to replace, one by one. */
 const maxReplaced = 10
 
@@ -127,10 +135,11 @@ export const compareTable = async (
       return undefined
     }
     if (given === undefined && !isApproved(approval, message, 'To give them the default, run:', name)) return undefined
-    const parsed =
-      given === undefined ? (typeof preset === 'function' ? preset() : preset) : kindOf(kind).parse(given, field)
-    const value = (typeof parsed === 'bigint' ? Number(parsed) : parsed) as GivenValue
-    if (given === '' || value instanceof Violation || findViolation(field, value)) {
+    const value =
+      given === undefined
+        ? ((typeof preset === 'function' ? preset() : preset) as GivenValue)
+        : parseGiven(field, given)
+    if (given === '' || value instanceof Violation) {
       const wrong = `${JSON.stringify(given)} was given for the rows without a value, but the field is ${kindOf(kind).expected}.`
       add(wrong, `Use the form ${approval}=VALUE.`, name)
       return undefined
@@ -150,11 +159,10 @@ export const compareTable = async (
     const beginning = `set:${table}.${name}:`
     for (const given of approvals.after(beginning)) {
       const [before = '', after = ''] = given.split(/=(.*)/s)
-      const parsed = kindOf(kind).parse(after, field)
-      const value = (typeof parsed === 'bigint' ? Number(parsed) : parsed) as GivenValue
-      const violation = value instanceof Violation ? value : findViolation(field, value)
-      if (after === '' || violation) {
-        const wrong = `${JSON.stringify(after)} was given instead of ${JSON.stringify(before)}, but the field ${violation?.message ?? 'needs a value'}.`
+      const value = parseGiven(field, after)
+      if (after === '' || value instanceof Violation) {
+        const reason = value instanceof Violation ? value.message : 'needs a value'
+        const wrong = `${JSON.stringify(after)} was given instead of ${JSON.stringify(before)}, but the field ${reason}.`
         add(wrong, `Use the form ${beginning}OLD=NEW.`, name)
         continue
       }

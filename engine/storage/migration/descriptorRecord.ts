@@ -112,8 +112,15 @@ const textField = (name: string): Field => ({
 })
 
 /**
- * Compares the descriptors with those that the database was last migrated to. What only the latter ask for is kept where it is in nobody's way:
- * columns without a field, their indexes and their searched text, and indexes for filters and orders.
+ * Compares the descriptors with those that the database was last migrated to.
+ *
+ * - Descriptors that the database was migrated to before the last ones are older: they change nothing but their own objects, and serve
+ *   the tables as the newer ones left them, or are refused if they need more. An operator may approve that they replace the newer ones.
+ * - All others are newer, and the database is migrated to them. What only the last ones ask for is kept where it is in nobody's way,
+ *   because processes with those may still run: columns without a field, their indexes and their searched text, and indexes for
+ *   filters and orders. A column or index that is gone from the database is no longer kept, nor is a unique index of fields that
+ *   these descriptors have, nor the objects of a set before the last one.
+ * - The searched text of a row has the fields of these descriptors and those that are kept, at the places that they had.
  */
 export const compareRecord = async (database: MigrationDialect, registry: Registry, approvals?: Approvals) => {
   const { mode, catalogue, existingObjects } = database

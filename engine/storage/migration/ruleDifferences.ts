@@ -52,7 +52,7 @@ const servedAsNull = async (database: MigrationDialect, resource: Resource, curr
   const column = findColumn(current, field.column)
   if (!column || (!resource.existing && column.kind !== field.kind)) return []
   const read = resource.existing ? columnSql(database.columnOf(field), field, column.type).read : quoted(field.name)
-  const value = servedValue(database.columnOf(field), read.replaceAll('\\?', '?'))
+  const value = servedValue(database.columnOf(field), read)
   const id = quoted(resource.fields[0]?.column ?? 'id')
   // A null in a table is reported with its column, which does not require a value.
   const isStored = current.relationKind === undefined ? ` and ${quoted(field.column)} is not null` : ''

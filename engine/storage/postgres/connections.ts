@@ -5,6 +5,7 @@ import type { Purpose } from '../dialect.js'
 import { OutcomeUnknown, Unavailable } from '../failures.js'
 import type { PoolOptions } from '../options.js'
 import { createSlots, latencyKeys, readWaitMs, type Task } from '../slots.js'
+import { parameter, sql } from '../sql.js'
 import type { PoolStats } from '../storage.js'
 import { clientGone } from '../withTimeout.js'
 import { retrying, withTimeout } from './attempts.js'
@@ -18,7 +19,7 @@ import {
   isTimeout,
   nameTable,
 } from './errors.js'
-import { knex, named, type Prepared, prepared } from './prepared.js'
+import { type Prepared, prepared } from './prepared.js'
 import { type Row, type Run, runnerFor } from './run.js'
 import { type Server, serverProcess } from './server.js'
 
@@ -43,9 +44,9 @@ const cancelPause = 50
 /** The pause between two looks at a write that is late, in milliseconds. */
 const watchPause = 5_000
 
-const cancelRead = prepared(knex.raw('select pg_cancel_backend(?)', [named('pid', 'integer')]))
+const cancelRead = prepared(sql`select pg_cancel_backend(${parameter('pid', 'integer')})`)
 const isActive = prepared(
-  knex.raw(`select pid from pg_stat_activity where state = 'active' and pid = ?`, [named('pid', 'integer')]),
+  sql`select pid from pg_stat_activity where state = 'active' and pid = ${parameter('pid', 'integer')}`,
 )
 
 /** How PostgreSQL plans statements. A distributed engine has its own ways: Citus cannot plan for any value of a parameter. */

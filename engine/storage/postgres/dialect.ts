@@ -5,6 +5,7 @@ import { fold } from '../caseFold.js'
 import type { Dialect, Source } from '../dialect.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
 import { literal, quoted } from '../schema.js'
+import { type Fragment, parameter, sql } from '../sql.js'
 import {
   frameSize,
   hiddenSizes,
@@ -15,7 +16,7 @@ import {
   unmanagedColumns,
 } from '../unmanaged.js'
 import { lettersFoldedTo, maxKeyBytes } from './functions.js'
-import { knex, named, prepared } from './prepared.js'
+import { prepared } from './prepared.js'
 import { findRounded } from './rounded.js'
 import { deferReferences } from './rows.js'
 import {
@@ -23,7 +24,6 @@ import {
   columnOf,
   filterIndexCondition,
   hasSequence,
-  indexKey,
   keyText,
   parameterType,
   rowJson,
@@ -44,9 +44,9 @@ const realDay = [
 ].join('|')
 
 export const postgresDialect = (index: SearchIndex): Dialect => ({
-  knex,
+  compile: prepared,
   columnOf,
-  openObject: (json) => `left(${json}, -1)`,
+  openObject: (json) => sql`left(${json}, -1)`,
   sortKey,
   keyText,
   // That of a text is the type of its column, which may be an integer's where it is a key or a reference.
@@ -54,9 +54,9 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
     const type = parameterType(field)
     return type && isList ? `${type}[]` : type
   },
-  isIn: '= any(?)',
+  isIn: (list) => sql`= any(${list})`,
   // An array, so that rows are looked up by id whatever the server estimates.
-  isAmong: (query) => `= any(array(${query}))`,
+  isAmong: (query) => sql`= any(array(${query}))`,
   bindList: (values) => values,
   indexPredicate: (field, { value }) => (isLongText(value) ? undefined : filterIndexCondition(field)),
   withoutIndex: (column) => column,
@@ -69,19 +69,19 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
     return { ...values, ...lettersFoldedTo(values.searchText), searchWords: asciiPattern(search) }
   },
   jsonArray: 'json_agg',
-  bytes: (text) => text,
+  bytes: (text) => sql`${text}`,
   // With all its places, whatever the column has.
   exactSums: (value, places = 0) => [`round(sum(${value}), ${places})`],
   readSum: ([sum = 0n]) => sum,
   beginsWithDate: (text) => `${text} ~ '${realDay}' and left(${text}, 4) <> '0000'`,
   exactText: (text) => `${text} collate "C"`,
-  elements: 'jsonb_array_elements(cast(? as jsonb))',
+  elements: sql`jsonb_array_elements(${parameter('$rows', 'jsonb')})`,
   element: (index, type) => (type ? `cast(_e.value ->> ${index} as ${type})` : `(_e.value ->> ${index})`),
   forUpdate: ' for update',
   deferReferences,
 })
 
-const isBigint = (text: string): string => `${text}::numeric between -9223372036854775808 and 9223372036854775807`
+const isBigint = (text: Fragment) => sql`${text}::numeric between -9223372036854775808 and 9223372036854775807`
 
 /** A reference by a text, of the type of the ids, so that their index finds it. */
 const idOf = (resource: Resource, table: CatalogueTable | undefined): Pick<Source, 'idOf'> => {
@@ -89,10 +89,10 @@ const idOf = (resource: Resource, table: CatalogueTable | undefined): Pick<Sourc
   if (!isText(idField(resource))) return {}
   if (isIntegerType(type))
     return {
-      idOf: (reference) => `case when ${reference} ~ '^(0|(-|)[1-9][0-9]{0,18})$'
+      idOf: (reference) => sql`case when ${reference} ~ '^(0|(-|)[1-9][0-9]{0,18})$'
         then case when ${isBigint(reference)} then ${reference}::bigint end end`,
     }
-  return /^character/.test(type) ? { idOf: (reference) => `cast(${reference} as ${type})` } : {}
+  return /^character/.test(type) ? { idOf: (reference) => sql`cast(${reference} as ${type})` } : {}
 }
 
 /** That of its text, which the server knows without reading it. */
@@ -109,22 +109,19 @@ export const managedSource = (index: SearchIndex, resource: Resource): Source =>
   json: rowJson(resource),
   from: quoted(resource.table),
   byId: (alias) => `${quoted(resource.table)} as ${alias}`,
-  text: knex.raw(searchedColumn),
+  text: searchedColumn,
   size: managedSize(resource),
-  write: () => '?',
-  uniqueKey: (field, value) => indexKey(field, value),
+  uniqueKey: (field, value) => (isText(field) ? sql`registry_key(${value})` : value),
   state: `select to_hex(state) as version, total from registry_state('${resource.table}')`,
   candidates: (search) =>
     indexedFrom(index, fold(search)) === -1
       ? undefined
-      : knex.raw(`${searchedColumn} like ?`, [named('searchPattern')]),
+      : { where: sql`${searchedColumn} like ${parameter('searchPattern')}` },
 })
 
 const takeIds = ({ table }: Resource) =>
   prepared(
-    knex.raw(`select nextval(pg_get_serial_sequence(${literal(quoted(table))}, 'id')) from generate_series(1, ?)`, [
-      named('$count', 'integer'),
-    ]),
+    sql`select nextval(pg_get_serial_sequence(${literal(quoted(table))}, 'id')) from generate_series(1, ${parameter('$count', 'integer')})`,
   )
 
 /** A table that the service serves as it is; `hasTrigrams` if an index finds its ASCII words, `isDistributed` if the server is a cluster. */
@@ -142,12 +139,9 @@ export const unmanagedSource = (
   ...idOf(resource, table),
   findRounded: findRounded(resource, table),
   // The server folds ASCII letters; of the others, those that occur in the searched text are enough.
-  text: knex.raw(`translate(lower(${joinedText(resource)} collate "C"), ?, ?)`, [
-    named('foldedFrom', 'text'),
-    named('foldedTo', 'text'),
-  ]),
+  text: sql`translate(lower(${joinedText(resource)} collate "C"), ${parameter('foldedFrom', 'text')}, ${parameter('foldedTo', 'text')})`,
   candidates: (search) =>
     hasTrigrams && !resource.existing && asciiPattern(search) !== undefined
-      ? knex.raw(`${asciiSearchedText(resource)} like ?`, [named('searchWords', 'text')])
+      ? { where: sql`${asciiSearchedText(resource)} like ${parameter('searchWords', 'text')}` }
       : undefined,
 })

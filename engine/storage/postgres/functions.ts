@@ -2,7 +2,6 @@
 import { fold } from '../caseFold.js'
 import { keyQueries, keysTable } from '../keys.js'
 import { changeLogFunctions } from './changeLog.js'
-import { knex } from './prepared.js'
 import { type SqlFunction, upkeepFunction } from './sqlFunction.js'
 
 /** The longest text that an index stores in full, in bytes; an index entry holds some 2,700 for all columns. */
@@ -56,11 +55,13 @@ begin
 end $$`
 }
 
+/** Deletes the keys that have expired, except those that another process deletes now. */
+export const deleteExpired = ({ expired }: ReturnType<typeof keyQueries>): string =>
+  `delete ${expired} and key = any(array(select "key" ${expired} for update skip locked))`
+
 /** Before a key is stored, deletes those that have expired, except those that another process deletes now: it may be among them. */
 const expireFunction = (): SqlFunction => {
-  const { expired } = keyQueries(knex, clock)
-  const keys = expired.clone().select('key').forUpdate().skipLocked()
-  const body = `begin ${expired.clone().whereRaw('key = any(array?)', [keys]).delete()}; return null; end`
+  const body = `begin ${deleteExpired(keyQueries(clock))}; return null; end`
   return upkeepFunction('registry_expire_keys', keysTable, 'for each statement', body)
 }
 

@@ -2,7 +2,7 @@
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { Source } from '../dialect.js'
 import { Unavailable } from '../failures.js'
-import { importParts, makeImport } from '../makeImport.js'
+import { importParts, makeImport } from '../makeWrite.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
 import { literal } from '../schema.js'
@@ -15,7 +15,7 @@ import { withTimeout } from './attempts.js'
 import { columnType, isCompatible, kindOfType } from './catalogue.js'
 import { connectionsTo } from './connections.js'
 import { managedSize, managedSource, postgresDialect, unmanagedSource } from './dialect.js'
-import { knex, type Prepared, prepared } from './prepared.js'
+import { type Prepared, prepared } from './prepared.js'
 import { openReplicas } from './replicas.js'
 import { hasRight, writeRights } from './rights.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
@@ -34,17 +34,14 @@ const pingStatement = (registry: Registry, isDistributed: boolean): Prepared => 
   const rights = writeRights(registry).map(hasRight)
   const mayWrite = rights.length === 0 ? 'true' : `coalesce(${rights.join(' or ')}, true)`
   const hasRows = isDistributed ? reachesWorkers : 'true'
-  return prepared(knex.raw(`select current_setting('transaction_read_only'), ${mayWrite}, ${hasRows}`))
+  return prepared(`select current_setting('transaction_read_only'), ${mayWrite}, ${hasRows}`)
 }
 
 const columnsStatement = (registry: Registry): Prepared => {
-  const names = registry
-    .map(({ table }) => literal(table))
-    .join()
-    .replaceAll('?', '\\?')
+  const names = registry.map(({ table }) => literal(table)).join()
   return prepared(
-    knex.raw(`select name, attname, ${columnType('atttypmod')} from unnest(array[${names}]::text[]) as name
-      join pg_attribute on attrelid = to_regclass(quote_ident(name)) and attnum > 0 and not attisdropped`),
+    `select name, attname, ${columnType('atttypmod')} from unnest(array[${names}]::text[]) as name
+      join pg_attribute on attrelid = to_regclass(quote_ident(name)) and attnum > 0 and not attisdropped`,
   )
 }
 

@@ -11,7 +11,7 @@ import type { PoolStats, ReplicaState } from '../storage.js'
 import { shared } from './attempts.js'
 import { type Connections, connectionsTo } from './connections.js'
 import { describeError, errorCode, storageError } from './errors.js'
-import { knex, prepared } from './prepared.js'
+import { prepared } from './prepared.js'
 import type { Row } from './run.js'
 import { reachServer } from './server.js'
 
@@ -34,8 +34,8 @@ const database = '(select oid from pg_database where datname = current_database(
 
 /** The place of the primary: its cluster and database, the timeline of its write-ahead log, and the position in that. */
 const primaryPlace = prepared(
-  knex.raw(`select (select system_identifier from pg_control_system()), ${database},
-    ('x' || left(pg_walfile_name(lsn), 8))::bit(32)::int, lsn - '0/0' from pg_current_wal_insert_lsn() as lsn`),
+  `select (select system_identifier from pg_control_system()), ${database},
+    ('x' || left(pg_walfile_name(lsn), 8))::bit(32)::int, lsn - '0/0' from pg_current_wal_insert_lsn() as lsn`,
 )
 
 /**
@@ -43,10 +43,10 @@ const primaryPlace = prepared(
  * nothing or this role may not know, that of its control file, which follows a moment later.
  */
 const standbyPlace = prepared(
-  knex.raw(`select (select system_identifier from pg_control_system()), ${database},
+  `select (select system_identifier from pg_control_system()), ${database},
     coalesce((select received_tli from pg_stat_wal_receiver), (select greatest(timeline_id, min_recovery_end_timeline)
       from pg_control_checkpoint(), pg_control_recovery())),
-    case when pg_is_in_recovery() then coalesce(pg_last_wal_replay_lsn() - '0/0', 0) end`),
+    case when pg_is_in_recovery() then coalesce(pg_last_wal_replay_lsn() - '0/0', 0) end`,
 )
 
 type ReadArguments = Parameters<Connections['read']>

@@ -1,9 +1,9 @@
 /** Reads and stores whole rows on PostgreSQL in batches, each one JSON document. */
-import type { Knex } from 'knex'
 import { type Column, columnIn, jsonFieldNames } from '../../descriptor/kinds/index.js'
 import { boundValue, quoted, readValue } from '../schema.js'
+import { parameter, sql } from '../sql.js'
 import type { CopiedTable, StoredRow } from '../storage.js'
-import { insertFrom, knex, named, prepared } from './prepared.js'
+import { prepared } from './prepared.js'
 import type { Run } from './run.js'
 import { columnOf } from './schema.js'
 
@@ -12,7 +12,7 @@ type Field = CopiedTable['fields'][number]
 const batch = 5_000
 
 /** Checks references at the end of the transaction. */
-export const deferReferences = prepared(knex.raw('set constraints all deferred'))
+export const deferReferences = prepared('set constraints all deferred')
 
 /** JSON has no notation for these numbers; the server reads them from strings. */
 const asJson = (_: string, value: unknown): unknown => {
@@ -30,7 +30,7 @@ export const insertRows = async (
   const given = [...rows]
   // JSON is passed as its text, so that its numbers keep their digits.
   const jsonNames = new Set(jsonFieldNames(fields.filter((field) => field.kind !== 'body')))
-  const stored = (name: string) => (jsonNames.has(name) ? knex.raw(`(?? #>> '{}')::json`, [name]) : name) as string
+  const stored = (name: string) => (jsonNames.has(name) ? `(${quoted(name)} #>> '{}')::json` : quoted(name))
   const asBound = (row: StoredRow) =>
     jsonNames.size === 0
       ? row
@@ -41,10 +41,10 @@ export const insertRows = async (
           ]),
         )
   const insert = async (some: readonly StoredRow[], columns: string[]) => {
-    const source = knex
-      .select(columns.map(stored))
-      .fromRaw('json_populate_recordset(null::??, ?)', [table, named('json')] as never)
-    const statement = prepared(insertFrom(table, columns, source))
+    const statement = prepared(
+      sql`insert into ${quoted(table)} (${columns.map(quoted).join(', ')})
+        select ${columns.map(stored).join(', ')} from json_populate_recordset(null::${quoted(table)}, ${parameter('json')})`,
+    )
     for (let from = 0; from < some.length; from += batch) {
       await run(statement, { json: JSON.stringify(some.slice(from, from + batch).map(asBound), asJson) })
     }
@@ -59,9 +59,10 @@ export const insertRows = async (
 }
 
 /** What is selected for a column: its own text where the kind reads it, else the text that its JSON has. */
-const selected = (field: Field): Knex.Raw => {
+const selected = (field: Field): string => {
   const { read, json }: Partial<Column> = field.kind === 'body' ? {} : columnOf(field)
-  return knex.raw(json && !read ? `${json(quoted(field.name))} as ??` : '??', [field.name])
+  const name = quoted(field.name)
+  return json && !read ? `${json(name)} as ${name}` : name
 }
 
 const parsed = (field: Field, text: string | null): StoredRow[string] =>
@@ -78,9 +79,9 @@ export const readRows = async (
   after: StoredRow[string] | undefined,
   count: number,
 ): Promise<StoredRow[]> => {
-  const query = knex(table).select(fields.map(selected) as never[])
-  if (after !== undefined) query.where(cursor, '>', named('after', cursorType(fields, cursor)))
-  const page = knex.raw('? order by ?? limit ?', [query, cursor, named('limit')])
+  const column = quoted(cursor)
+  const isAfter = after === undefined ? '' : sql` where ${column} > ${parameter('after', cursorType(fields, cursor))}`
+  const page = sql`select ${fields.map(selected).join(', ')} from ${quoted(table)}${isAfter} order by ${column} limit ${parameter('limit')}`
   const rows = await run(prepared(page), { after, limit: count })
   return rows.map((row) => Object.fromEntries(fields.map((field, n) => [field.name, parsed(field, row[n] ?? null)])))
 }

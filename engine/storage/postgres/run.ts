@@ -1,7 +1,7 @@
 /** Runs statements on a connection: prepared if it supports that, and with settings if it does not keep them. */
 import { LRUCache } from 'lru-cache'
 import { type ClientBase, escapeLiteral } from 'pg'
-import { bind } from '../bindings.js'
+import { bind } from '../sql.js'
 import type { Prepared } from './prepared.js'
 import type { Server, SessionSettings } from './server.js'
 

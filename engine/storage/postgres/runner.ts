@@ -5,7 +5,7 @@ import type { PoolOptions } from '../options.js'
 import { shared } from './attempts.js'
 import { askForUpkeep } from './changeLog.js'
 import type { Connections } from './connections.js'
-import { knex, prepared } from './prepared.js'
+import { prepared } from './prepared.js'
 import type { Reads } from './replicas.js'
 import { hasSequence } from './schema.js'
 import { advanceSequence, createWriter } from './writes.js'
@@ -15,7 +15,7 @@ const checkMs = 1_000
 
 /** The version of a table, and what has its change log compacted once that has become long. */
 const versionReader = (connections: Connections, table: string, waitMs: number) => {
-  const state = prepared(knex.raw(`select to_hex(state), is_long from registry_state('${table}')`))
+  const state = prepared(`select to_hex(state), is_long from registry_state('${table}')`)
   let checkAt = 0
   let isCompacting = false
   const compact = async (): Promise<void> => {
@@ -47,7 +47,7 @@ export const managedRunner = (
   { table }: Resource,
   { waitMs, statementMs }: PoolOptions,
 ): Runner => {
-  const advance = prepared(knex.raw(askForUpkeep(table)))
+  const advance = prepared(askForUpkeep(table))
   const writer = createWriter(connections, { table } as Resource, statementMs, advance)
   const { version, onUse } = versionReader(connections, table, waitMs)
   return {

@@ -1,7 +1,6 @@
 /** Searches on PostgreSQL: the trigram index finds candidates, and a containment test decides. */
-import type { Knex } from 'knex'
 import { fold } from '../caseFold.js'
-import { knex, named } from './prepared.js'
+import { parameter, type Sql, sql } from '../sql.js'
 import type { SearchIndex } from './trigrams.js'
 
 /** The index finds texts by three consecutive letters or digits; on some servers only ASCII ones. */
@@ -64,10 +63,8 @@ export const searchValues = (index: SearchIndex, q: string) => {
  * The condition that a column contains the searched text. PostgreSQL has no linear test for long ones: strpos() takes 15 s for
  * 15,000 letters in 1 MB of repeated ones, and comparing bytes half a second. Most texts fail the test for a rare part first.
  */
-export const contains = (column: string, isLong: boolean): Knex.Raw =>
+export const contains = (column: string, isLong: boolean): Sql =>
   isLong
-    ? knex.raw(
-        `case when strpos(??, ?) = 0 then false else position(convert_to(?, 'UTF8') in convert_to(??, 'UTF8')) > 0 end`,
-        [column, named('searchRare'), named('searchText', 'text'), column],
-      )
-    : knex.raw('strpos(??, ?) > 0', [column, named('searchText')])
+    ? sql`case when strpos(${column}, ${parameter('searchRare')}) = 0 then false
+        else position(convert_to(${parameter('searchText', 'text')}, 'UTF8') in convert_to(${column}, 'UTF8')) > 0 end`
+    : sql`strpos(${column}, ${parameter('searchText')}) > 0`

@@ -3,18 +3,16 @@
  * lock their row. Constraints catch what other clients change at the same time.
  */
 import { setTimeout } from 'node:timers/promises'
-import type { Knex } from 'knex'
 import { DatabaseError } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { makeBatch, withBuffers } from '../batch.js'
-import { conflictsQuery } from '../conflicts.js'
+import { conflictsQuery, rowOfParameters } from '../conflicts.js'
 import type { Cell, Dialect, Source } from '../dialect.js'
 import { OutcomeUnknown, Unavailable } from '../failures.js'
 import { keyQueries, keysTable } from '../keys.js'
-import { makeImport } from '../makeImport.js'
-import { makeWrite, RowRefused } from '../makeWrite.js'
+import { type AnyOutcome, RowRefused, stepsOf, withBuffers } from '../makeWrite.js'
 import { literal, quoted } from '../schema.js'
-import { runInTurn, type Walk } from '../walk.js'
+import { joinSql, parameter, sql } from '../sql.js'
+import { runInTurn } from '../walk.js'
 import type {
   BatchOutcome,
   BatchPlan,
@@ -27,75 +25,72 @@ import type {
 } from '../writeData.js'
 import type { Connections } from './connections.js'
 import { Dropped } from './errors.js'
-import { clock } from './functions.js'
-import { insertFrom, knex, named, type Prepared, prepared } from './prepared.js'
+import { clock, deleteExpired } from './functions.js'
+import { type Prepared, prepared } from './prepared.js'
 import type { Run } from './run.js'
 import { columnOf, rowJson } from './schema.js'
 
-const keys = keyQueries(knex, clock)
+const keys = keyQueries(clock)
 
 /** The statements that do everything a create of a managed table needs: it takes one round trip instead of five. */
 export const createStatements = (
-  dialect: Dialect,
+  { typeOf }: Dialect,
   registry: Registry,
   source: Source,
   sources: (path: string) => Source,
 ) => {
   const { resource } = source
   const fields = resource.fields.filter(({ name, managed }) => name !== 'id' || managed !== true)
-  const columns = fields.map(({ name }) => name)
-  const values = fields.map((field) => named(field.name, columnOf(field).type))
-  const conflicts = conflictsQuery(dialect, registry, sources, source)
-  const row = knex.select(values).from('_conflicts').whereRaw(`conflicts = ''`)
-  const insert = (rows: Knex.QueryBuilder) =>
-    insertFrom(resource.table, columns, rows).returning(['id', knex.raw(`${rowJson(resource)} as body`)])
-  const created = knex
-    .withMaterialized('_conflicts', conflicts)
-    .select('conflicts', '_made.id', '_made.body')
-    .from('_conflicts')
-    .leftJoin('_made', knex.raw('true'))
-  const key = knex.select(named('$key', 'text'), named('$digest', 'text'), 'body').from('_made')
+  const names = fields.map(({ name }) => quoted(name)).join(', ')
+  const input = rowOfParameters(typeOf, source)
+  const conflicts = conflictsQuery(registry, source, { input, referenced: sources })
+  const values = fields.map((field) => parameter(field.name, columnOf(field).type))
+  const made = (condition: string) => sql`_conflicts as materialized (${conflicts}), _made as (
+    insert into ${quoted(resource.table)} (${names}) select ${joinSql(values, ', ')} from _conflicts where conflicts = ''${condition}
+    returning "id", ${rowJson(resource)} as body)`
+  const key = sql`${parameter('$key', 'text')}, ${parameter('$digest', 'text')}, body`
   return {
     /** Returns the conflicts, or the id and the JSON of the stored row. */
-    plain: prepared(created.clone().with('_made', insert(row))),
+    plain: prepared(
+      sql`with ${made('')} select conflicts, _made.id, _made.body from _conflicts left join _made on true`,
+    ),
     /**
      * Returns the create that the key was stored with: its digest and body. If there is none, does the same as above, and stores
      * the key. Another statement with the same key waits for this one to commit, and then violates the key's unique index.
      */
     withKey: prepared(
-      created
-        .clone()
-        .withMaterialized('_stored', keys.find)
-        .with('_made', insert(row.clone().whereRaw('not exists (select from _stored)')))
-        .with('_key', keys.store(key))
-        .select('_stored.digest', '_stored.body')
-        .leftJoin('_stored', knex.raw('true')),
+      sql`with _stored as materialized (${keys.find}), ${made(' and not exists (select from _stored)')},
+        _key as (${keys.store(key, ' from _made')})
+        select conflicts, _made.id, _made.body, _stored.digest, _stored.body
+        from _conflicts left join _made on true left join _stored on true`,
     ),
   }
 }
-
-/** Expired keys that nobody else deletes now. */
-const expired = knex.raw('key = any(array?)', [keys.expired.clone().select('key').forUpdate().skipLocked()] as never)
 
 /** The statements of idempotency keys; `prune` where no trigger does it. */
 export const keyStatements: Required<KeyStatements> = {
   find: prepared(keys.find),
   store: prepared(
-    keys.store(knex.select(...['$key', '$digest'].map((name) => named(name, 'text')), named('body', 'text'))),
+    keys.store(
+      joinSql(
+        ['$key', '$digest', 'body'].map((name) => parameter(name, 'text')),
+        ', ',
+      ),
+    ),
   ),
-  prune: prepared(keys.expired.clone().where(expired).delete()),
+  prune: prepared(deleteExpired(keys)),
 }
 
 /** Citus changes no reference table in a transaction that has read tables which reference it, unless it reads shard after shard. */
 export const inSequence: Prepared = prepared(
-  knex.raw(`select set_config(name, 'sequential', true) from (select 'citus.multi_shard_modify_mode' as name) as setting
-    where current_setting(name, true) is not null`),
+  `select set_config(name, 'sequential', true) from (select 'citus.multi_shard_modify_mode' as name) as setting
+    where current_setting(name, true) is not null`,
 )
 
 /** Moves the sequence of a table past its last id. */
 export const advanceSequence = (table: string): Prepared => {
   const [name, literalName] = [quoted(table), literal(quoted(table))]
-  return prepared(knex.raw(`select setval(pg_get_serial_sequence(${literalName}, 'id'), max(id)) from ${name}`))
+  return prepared(`select setval(pg_get_serial_sequence(${literalName}, 'id'), max(id)) from ${name}`)
 }
 
 /** How often to retry a row that violates a constraint although it has no conflict. */
@@ -122,18 +117,13 @@ export const refusedBy = (error: unknown, named: string): Refused | undefined =>
 const [firstPause, maxPause] = [20, 1_000]
 
 type AnyPlan = WritePlan | ImportPlan | BatchPlan
-type Made = Outcome<Cell> | ImportOutcome<Cell> | BatchOutcome<Cell>
-
-const walkOf = (plan: AnyPlan): Walk<Made> => {
-  if (plan.kind === 'batch') return makeBatch(plan)
-  return plan.kind === 'import' ? makeImport(plan) : makeWrite(plan)
-}
+type Made = AnyOutcome<Cell>
 
 /** Makes the functions that make writes; one with a key is repeated for up to `limitMs` if its outcome is unknown. */
 export const createWriter = (connections: Connections, { table }: Resource, limitMs: number, advance?: Prepared) => {
   const attempt = async (plan: AnyPlan): Promise<Made> => {
     const make = (run: Run) => {
-      return runInTurn(walkOf(plan), ({ statement, values }) => run(statement, values)).catch((error) => {
+      return runInTurn(stepsOf(plan), ({ statement, values }) => run(statement, values)).catch((error) => {
         // As an error of the server, after which the connection is used again.
         if (!(error instanceof RowRefused)) throw error
         const { operation } = error as { operation?: number }

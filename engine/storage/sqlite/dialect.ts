@@ -2,15 +2,14 @@
 
 import { dateGlob, isText, isWhole } from '../../descriptor/kinds/index.js'
 import { idField, type Resource, textFields } from '../../descriptor/registry.js'
-import { compile, jsonList, parameter } from '../bindings.js'
 import { fold } from '../caseFold.js'
 import type { Dialect, Source } from '../dialect.js'
 import { keyQueries } from '../keys.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
 import { countsTable, quoted } from '../schema.js'
+import { compiler, type Fragment, joinSql, jsonList, parameter, type Sql, sql } from '../sql.js'
 import { idTypeIn, isIntegerType, joinedText, textSize, unmanagedColumns } from '../unmanaged.js'
 import type { KeyStatements } from '../writeData.js'
-import { knex } from './knex.js'
 import { columnOf, isLong, jsonIndex, longRowsIndex, rowJson, rowKey, searchTable, sortKey } from './schema.js'
 import { containsSql, isIndexed, searchParameters } from './search.js'
 
@@ -21,33 +20,31 @@ const checkedRows = 1_024
 const looksAtTime = `(random() % ${checkedRows} <> 0 or registry_in_time())`
 
 /** An integer that is written as an id is. */
-const integerId = (reference: string): string =>
-  `case when cast(cast(${reference} as integer) as text) = ${reference} then cast(${reference} as integer) end`
+const integerId = (reference: Fragment): Sql =>
+  sql`case when cast(cast(${reference} as integer) as text) = ${reference} then cast(${reference} as integer) end`
+
+export const compile = compiler(() => '?')
 
 export const sqliteDialect: Dialect = {
-  knex,
+  compile,
   columnOf,
   // The second takes three times as long, because it counts characters.
-  openObject: (json, isPlain) => (isPlain ? `rtrim(${json}, '}')` : `substr(${json}, 1, length(${json}) - 1)`),
+  openObject: (json, isPlain) => (isPlain ? sql`rtrim(${json}, '}')` : sql`substr(${json}, 1, length(${json}) - 1)`),
   sortKey,
   keyText: (_, key) => key,
   typeOf: () => undefined,
-  isIn: 'in (select value from json_each(?))',
-  isAmong: (query) => `in (${query})`,
+  isIn: (list) => sql`in (select value from json_each(${list}))`,
+  isAmong: (query) => sql`in (${query})`,
   bindList: jsonList,
   withoutIndex: (column) => `+${column}`,
   fence: 'limit -1',
   // Every number and text is greater; SQLite would not use the index for IS NOT NULL.
   isNotNull: (key) => `${key} > -9e999`,
   isLongSearch: () => false,
-  contains: () =>
-    knex.raw(
-      containsSql('_text'),
-      ['isLong', 'folded', 'isAscii'].map((name) => parameter(knex, name)),
-    ),
+  contains: () => containsSql('_text'),
   searchValues: searchParameters,
   jsonArray: 'json_group_array',
-  bytes: (text) => `cast(${text} as blob)`,
+  bytes: (text) => sql`cast(${text} as blob)`,
   // The upper and the lower 32 bits: sum() fails beyond 2^63.
   exactSums: (value) => [`sum(${value} >> 32)`, `sum(${value} & 4294967295)`],
   readSum: ([upper = 0n, lower = 0n]) => upper * 2n ** 32n + lower,
@@ -56,10 +53,10 @@ export const sqliteDialect: Dialect = {
     `${text} glob '${dateGlob}*' and substr(${text}, 1, 4) <> '0000' and date(substr(${text}, 1, 10)) = substr(${text}, 1, 10)`,
   exactText: (text) => `${text} collate binary`,
   inTime: looksAtTime,
-  elements: 'json_each(?)',
+  elements: sql`json_each(${parameter('$rows')})`,
   element: (index) => `(_e.value ->> ${index})`,
   forUpdate: '',
-  deferReferences: compile(knex.raw('pragma defer_foreign_keys = on')),
+  deferReferences: compile('pragma defer_foreign_keys = on'),
 }
 
 export const managedSource = (resource: Resource): Source => {
@@ -71,16 +68,19 @@ export const managedSource = (resource: Resource): Source => {
     from: table,
     // Without INDEXED BY, SQLite computes the JSON again for a handful of rows.
     byId: (alias) => `${table} as ${alias} indexed by ${jsonIndex(resource)}`,
-    text: knex.raw(joinedText(resource)),
+    text: joinedText(resource),
     size: textSize(resource),
     // Most ids are consecutive. A random choice would double the time of a count.
-    inTime: `(rowid & ${checkedRows - 1} or registry_in_time())`,
-    write: () => '?',
+    inTime: `(_t.rowid & ${checkedRows - 1} or registry_in_time())`,
     uniqueKey: (_, value) => value,
     state: `select state as version, rows as total from ${countsTable} where name = '${resource.table}'`,
     candidates: (search) =>
       isIndexed(fold(search))
-        ? knex.raw(`${rowKey(resource)} in (select rowid from ${index} where ${index} match registry_match())`)
+        ? {
+            // Joined: as the list of an IN, all of them would be found before the first row is read.
+            from: `(select rowid as _row from ${index} where ${index} match registry_match()) as _c cross join `,
+            where: `${rowKey(resource)} = _row`,
+          }
         : undefined,
     isProbed: true,
   }
@@ -91,7 +91,7 @@ export const unmanagedSource = (resource: Resource, table: CatalogueTable | unde
     isWhole(idField(resource)) ? `typeof(${column}) = 'integer'` : `typeof(${column}) not in ('null', 'blob')`,
   ),
   json: rowJson(resource),
-  text: knex.raw(joinedText(resource)),
+  text: joinedText(resource),
   ...(isText(idField(resource)) && isIntegerType(idTypeIn(resource, table)) && { idOf: integerId }),
   inTime: looksAtTime,
 })
@@ -107,7 +107,7 @@ export const hasLongRowsSql = (resource: Resource): string => {
 const now = `cast(unixepoch('subsec') * 1000 as integer)`
 
 export const keyStatements = (): KeyStatements => {
-  const { find, expired, store } = keyQueries(knex, now)
-  const values = ['$key', '$digest', 'body'].map((name) => parameter(knex, name))
-  return { find: compile(find), store: compile(store(knex.select(values))), prune: compile(expired.delete()) }
+  const { find, expired, store } = keyQueries(now)
+  const values = ['$key', '$digest', 'body'].map((name) => parameter(name))
+  return { find: compile(find), store: compile(store(joinSql(values, ', '))), prune: compile(`delete ${expired}`) }
 }

@@ -1,8 +1,10 @@
-/** Checks the database file before anything is written to it, and later whether it is still at its path. */
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+/** Checks the database file before anything is written to it, and makes that of `sqlite::memory:`. */
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import { managedResources, type Registry } from '../../descriptor/registry.js'
 import { defaultDatabaseUrl } from '../../process/databaseUrl.js'
+import { StorageError } from '../failures.js'
 import { countsTable } from '../schema.js'
 import { Database } from './driver.js'
 
@@ -94,5 +96,27 @@ export const refuseUnsound = (path: string, registry: Registry): void => {
     if (damage !== 'ok') throw new Error(`it is damaged (${damage}); restore a backup`)
   } finally {
     database.close()
+  }
+}
+
+/** The folders of temporary files, which are removed with their storage or their process. */
+const folders = new Set<string>()
+
+const remove = (folder: string): void => {
+  folders.delete(folder)
+  rmSync(folder, { recursive: true, force: true })
+}
+
+process.on('exit', () => folders.forEach(remove))
+
+/** A path in a new folder that only this user may enter, and the function that removes it. */
+export const temporaryFile = (): { readonly path: string; remove(): void } => {
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'resource-registry-'))
+    folders.add(folder)
+    return { path: join(folder, 'registry.sqlite'), remove: () => remove(folder) }
+  } catch (error) {
+    const reason = `the folder ${tmpdir()} cannot be used (${(error as Error).message}); set TMPDIR to another`
+    throw new StorageError(`sqlite::memory: needs a temporary file, but ${reason}.`)
   }
 }

@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import { managedResources, type Registry } from '../../descriptor/registry.js'
 import { sqlitePath } from '../../process/databaseUrl.js'
-import { importParts, makeImport } from '../makeImport.js'
+import { importParts, makeImport } from '../makeWrite.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
 import type { Storage } from '../storage.js'
@@ -11,21 +11,17 @@ import { textSize } from '../unmanaged.js'
 import { runAtOnce } from '../walk.js'
 import type { ImportedRow } from '../writeData.js'
 import { readCatalogue, tableChecks } from './catalogue.js'
-import { connect } from './connection.js'
+import { connect, fileIdentity, refuseMoved } from './connection.js'
 import { keyStatements, managedSource, sqliteDialect, unmanagedSource } from './dialect.js'
-import { isReadOnly } from './file.js'
-import { fileIdentity, refuseMoved } from './openedFile.js'
+import { isReadOnly, temporaryFile } from './file.js'
 import { reader } from './reader.js'
-import { createReaders } from './readers.js'
 import { insertRows, readRows } from './rows.js'
 import { commitCounter, runnerFor } from './runner.js'
 import { rowJson } from './schema.js'
 import { setUp, startTimeout } from './setUp.js'
-import { temporaryFile } from './temporaryFile.js'
-import { workerThread } from './worker.js'
-import { writeQueue } from './writeQueue.js'
-import { askOn, refusedBy } from './writes.js'
-import type { WriteWorkerData } from './writeWorker.js'
+import { createReaders, workerThread } from './thread.js'
+import type { WorkerData } from './worker.js'
+import { askOn, refusedBy, writeQueue } from './writes.js'
 
 /** How many threads read: one is always free for quick reads. */
 const readerThreads = 2
@@ -49,9 +45,9 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     threadRestarts++
     options.warn(`A worker thread died and was replaced: ${cause}.`)
   }
-  const thread = (module: string, data: unknown) => workerThread(new URL(module, import.meta.url), data, onRestart)
-  const reading = Array.from({ length: readerThreads }, () => thread('./readWorker.js', file))
-  const writing = thread('./writeWorker.js', { file, timeoutMs: options.readTimeoutMs } satisfies WriteWorkerData)
+  const thread = (data: WorkerData) => workerThread(new URL('./worker.js', import.meta.url), data, onRestart)
+  const reading = Array.from({ length: readerThreads }, () => thread({ file }))
+  const writing = thread({ file, writeTimeoutMs: options.readTimeoutMs })
   const readers = createReaders(reading, options.readTimeoutMs)
   const writes = writeQueue(writing, commits.committed)
   const connection = { database, read, readers, writes, commits }

@@ -7,7 +7,7 @@ import { StorageError } from '../failures.js'
 import { convert } from '../migration/conversions.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
 import { splitIntoBatches } from '../migration/rows.js'
-import { boundValue, countsTable, type ObjectName, objectName, quoted } from '../schema.js'
+import { boundValue, countsTable, type ObjectName, quoted } from '../schema.js'
 import { isCompatible, readCatalogue, tableNames } from './catalogue.js'
 import { rebuild } from './rebuild.js'
 import { insertRows } from './rows.js'
@@ -117,9 +117,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     async countTriggerSteps(resource, rows) {
       const { countTriggers: objects } = derivedObjects(resource, [])
       const filled = await fill(execute, resource, rows)
-      // Earlier versions counted the rows of each block of ids.
-      const blocks: ObjectName = { type: 'table', name: objectName(resource, 'blocks') }
-      const sql = [drop(blocks), ...objects.toReversed().map(drop), ...objects.map((object) => object.sql), ...filled]
+      const sql = [...objects.toReversed().map(drop), ...objects.map((object) => object.sql), ...filled]
       return [{ about: `index and count the rows of ${resource.table}`, sql }]
     },
     storedCounts: (resource) => ({

@@ -1,8 +1,8 @@
 /** Prepares the statements of a connection, and runs its reads, each until its deadline. */
 import type { Database, Statement } from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
-import { bind, jsonList } from '../bindings.js'
 import { containment, fold } from '../caseFold.js'
+import { bind, jsonList } from '../sql.js'
 import type { BoundStatement } from '../writeData.js'
 import { DeadlineExceeded, matchExpression, pickTrigrams, probeSql } from './search.js'
 

@@ -1,9 +1,7 @@
 /** Reads and stores whole rows on SQLite. */
 import type { Database } from 'better-sqlite3'
-import { compile, parameter } from '../bindings.js'
 import { boundValue, quoted, readValue } from '../schema.js'
 import type { CopiedTable, StoredRow } from '../storage.js'
-import { knex } from './knex.js'
 import { columnOf } from './schema.js'
 
 type Field = CopiedTable['fields'][number]
@@ -21,11 +19,12 @@ const fromSqlite = (field: Field, value: unknown): StoredRow[string] => {
 }
 
 export const insertRows = (database: Database, table: CopiedTable, rows: Iterable<StoredRow>): void => {
-  const row = Object.fromEntries(table.fields.map(({ name }) => [name, parameter(knex, name)]))
-  const { sql, parameters } = compile(knex(table.table).insert(row))
-  const insert = database.prepare(sql)
-  const fields = new Map(table.fields.map((field) => [field.name, field]))
-  for (const values of rows) insert.run(parameters.map((name) => toSqlite(fields.get(name) as Field, values[name])))
+  const { fields } = table
+  const columns = fields.map(({ name }) => quoted(name)).join(', ')
+  const insert = database.prepare(
+    `insert into ${quoted(table.table)} (${columns}) values (${fields.map(() => '?').join(', ')})`,
+  )
+  for (const values of rows) insert.run(fields.map((field) => toSqlite(field, values[field.name])))
 }
 
 export const readRows = (

@@ -2,19 +2,38 @@
 import type { Database } from 'better-sqlite3'
 import type { Resource } from '../../descriptor/registry.js'
 import { oncePerTick } from '../../process/batchPerTick.js'
-import { withBuffers } from '../batch.js'
 import type { Cell, Runner, TableState } from '../dialect.js'
-import { TableChanged } from '../failures.js'
+import { Locked, OutcomeUnknown, TableChanged, TimedOut, Unavailable } from '../failures.js'
+import { withBuffers } from '../makeWrite.js'
 import { countsTable } from '../schema.js'
 import { latencyKeys } from '../slots.js'
 import type { BatchOutcome, BatchPlan, ImportOutcome, ImportPlan, Outcome, WritePlan } from '../writeData.js'
 import { hasLongRowsSql, managedSource } from './dialect.js'
-import { storageError } from './errors.js'
 import { bindLists, preparer, type reader } from './reader.js'
-import type { Readers } from './readers.js'
 import { searchTable } from './schema.js'
-import type { WriteQueue } from './writeQueue.js'
-import { refusedBy } from './writes.js'
+import { DeadlineExceeded } from './search.js'
+import type { Readers } from './thread.js'
+import { CommitUncertain, refusedBy, type WriteQueue } from './writes.js'
+
+/** Errors of disks and files, which are not the client's fault and may pass. */
+const transient = /^SQLITE_(IOERR|FULL|READONLY|CANTOPEN|PROTOCOL|CORRUPT|NOTADB|NOMEM|INTERRUPT)/
+
+/** The schema is not as a statement expects; `indexed by` an index of other expressions has no query solution. */
+const mismatch = /no such (?:table|column|index)|has no column named|no query solution/
+
+export const storageError = (error: Error & { code?: string }, table: string): Error => {
+  const { name, message, code = '' } = error
+  if (error instanceof Unavailable || error instanceof OutcomeUnknown) return error
+  // By name, because an error that crossed threads has lost its class.
+  if (name === DeadlineExceeded.name) return new TimedOut('the read exceeded its time limit', { cause: error })
+  if (name === CommitUncertain.name) return new OutcomeUnknown(message, { cause: error })
+  // SQLite locks the whole file.
+  if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return new Locked(`${table}: ${message}`, { cause: error })
+  if (code === 'SQLITE_ERROR' && mismatch.test(message)) return new TableChanged(message, { cause: error })
+  const isTransient =
+    transient.test(code) || message === 'The database connection is not open' || message.startsWith('the database file')
+  return isTransient ? new Unavailable(message, { cause: error }) : error
+}
 
 export const commitCounter = (database: Database) => {
   // SQLite changes this number when another connection has committed.

@@ -3,6 +3,7 @@
  * filters and uniqueness, the search index, and the table's row count and version. Their SQL uses nothing that SQLite 3.40 lacks.
  */
 import { createHash } from 'node:crypto'
+import createKnex from 'knex'
 import { type Column, columnIn, isText, isWhole, type KindSpec, servedValue } from '../../descriptor/kinds/index.js'
 import {
   type Field,
@@ -25,8 +26,10 @@ import {
   resourceIndexes,
   type SchemaDialect,
 } from '../schema.js'
-import { knex } from './knex.js'
 import { longText } from './search.js'
+
+/** Builds the SQL of indexes and migrations, and never connects. */
+const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
 
 /** What an index is for whose expression depends on all fields: processes with other descriptors keep theirs. */
 const purpose = (what: string, expression: string): string =>

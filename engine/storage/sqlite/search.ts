@@ -1,5 +1,6 @@
 /** Searches on SQLite: a few trigrams of the text find candidates in the index, and a containment test decides. */
 import { fold, shortPattern } from '../caseFold.js'
+import { parameter, type Sql, sql } from '../sql.js'
 
 /**
  * Letters that SQLite's trigram index does not fold because its Unicode tables are older (such as Georgian, Cherokee and Osage), and
@@ -60,10 +61,10 @@ const nativeTestLength = 1_024
  * The SQL that tests whether a column contains the searched text. SQLite's own functions decide for most rows; the others take
  * four times as long. Parameters: whether the pattern is long, the folded pattern, and whether lower() folds all of its letters.
  */
-export const containsSql = (text: string): string => `case
-  when ? or octet_length(${text}) > ${nativeTestLength} then registry_contains(${text})
-  when instr(lower(${text}), ?) then 1
-  when ? or octet_length(${text}) = length(${text}) then 0
+export const containsSql = (text: string): Sql => sql`case
+  when ${parameter('isLong')} or octet_length(${text}) > ${String(nativeTestLength)} then registry_contains(${text})
+  when instr(lower(${text}), ${parameter('folded')}) then 1
+  when ${parameter('isAscii')} or octet_length(${text}) = length(${text}) then 0
   else registry_contains(${text}) end`
 
 /** ASCII letters except k and s, which are also the lower case of K (Kelvin) and ſ, and letters without case. */

@@ -9,11 +9,10 @@ import { migrate } from '../migration/migrate.js'
 import type { MigrationDialect } from '../migration/migrationDialect.js'
 import { describeSteps, type MigrationPlan } from '../migration/migrationPlan.js'
 import type { ChangeOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
-import { connect } from './connection.js'
+import { addNumberFunction, connect } from './connection.js'
 import { Database, driver } from './driver.js'
 import { explainError, isNew, makeFolder, refuseUnreadable, refuseUnsound, refuseUnusable } from './file.js'
 import { migrationDialect } from './migration.js'
-import { addNumberFunction } from './numberText.js'
 
 /** How long a start, and how long a read, waits for another process's lock, in milliseconds. */
 export const startTimeout = 5_000

@@ -1,122 +1,62 @@
-/** A worker thread that runs one task at a time. A worker that dies, or does not meet a task's deadline, is replaced. */
-import { parentPort, Worker } from 'node:worker_threads'
-import { Unavailable } from '../failures.js'
+/** A worker thread: one for writes, so that no reader waits for the disk, and others for reads whose cost grows with the table. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { workerData } from 'node:worker_threads'
+import { connect, type OpenedFile, refuseMoved } from './connection.js'
+import { reader } from './reader.js'
+import { serveTasks } from './thread.js'
+import { type QueuedWrite, type Written, writer } from './writes.js'
 
-export interface Executor {
-  /** Runs a task after those before it; rejects if it does not end within this many milliseconds. */
-  run<T>(message: unknown, timeoutMs?: number): Promise<T>
-  /** How long the last task took, in milliseconds; without the time until its thread and this one got to it. */
-  readonly lastMs: number
-  close(): Promise<unknown>
+export interface WorkerData {
+  readonly file: OpenedFile
+  /**
+   * Of the thread that writes, how long a write waits for another process's transaction, the commits before its own included, in
+   * milliseconds.
+   */
+  readonly writeTimeoutMs?: number
 }
 
-/** Carries out a task, within the time that is left for it in milliseconds; may be asynchronous. */
-type RunTask = (message: never, timeLeftMs: number) => unknown
+/** How long a read waits for another process's lock, in milliseconds. */
+const readLockTimeout = 500
 
-/** What a worker is sent, and what it sends back under the same id. */
-interface TaskMessage {
-  readonly id: number
-  readonly message: unknown
-  readonly timeLeftMs: number
-}
-interface TaskReply {
-  readonly id: number
-  readonly result?: unknown
-  readonly ms: number
-  /** An error loses its class and its code on the way between threads. */
-  readonly error?: { readonly name: string; readonly message: string; readonly code: string | undefined }
-}
+/** How often a write tries again, in milliseconds. SQLite itself would wait up to 100: with four writing processes, the slowest commit then takes 700 ms instead of 100. */
+const lockRetry = 3
 
-export const serveTasks = (run: RunTask): void => {
-  const reply = (message: TaskReply): void => parentPort?.postMessage(message)
-  parentPort?.on('message', async ({ id, message: task, timeLeftMs }: TaskMessage) => {
-    const started = performance.now()
-    try {
-      const result = await run(task as never, timeLeftMs)
-      reply({ id, ms: performance.now() - started, result })
-    } catch (error) {
-      const { name, message, code } = error as Error & { code?: string }
-      reply({ id, ms: performance.now() - started, error: { name, message, code } })
+const isBusy = (error: unknown): boolean => String((error as { code?: string }).code).startsWith('SQLITE_BUSY')
+
+/** Makes the function that makes writes in one commit. One that has waited too long for it fails, and the others go on waiting. */
+const committer =
+  (write: ReturnType<typeof writer>, timeoutMs: number) =>
+  async (writes: readonly QueuedWrite[]): Promise<Written[]> => {
+    const since = performance.now()
+    const written: Written[] = []
+    let left = [...writes.entries()]
+    while (left.length > 0) {
+      try {
+        const made = write(left.map(([, one]) => one))
+        for (const [n, [index]] of left.entries()) written[index] = made[n] as Written
+        break
+      } catch (error) {
+        if (!isBusy(error)) throw error
+        const { message, code } = error as Error & { code?: string }
+        const isLate = ({ waitedMs = 0 }: QueuedWrite) => waitedMs + performance.now() - since > timeoutMs
+        for (const [index, one] of left) if (isLate(one)) written[index] = { error: { message, code } }
+        left = left.filter(([index]) => !written[index])
+        await sleep(lockRetry)
+      }
     }
-  })
-}
-
-/** The worker died while it ran the task, so whether the task was carried out is unknown. */
-export class WorkerDied extends Unavailable {}
-
-interface WorkerTask {
-  readonly id: number
-  readonly resolve: (result: never) => void
-  readonly reject: (error: Error) => void
-}
-
-/** How long after its deadline a task may still end by itself, in milliseconds. */
-const grace = 1_000
-
-/** A worker passes bytes on and keeps nothing, so it needs little memory; by default V8 takes far more. */
-const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 }
-
-/** Runs a module with its workerData; `onRestart` is called with the cause when a worker has died. */
-export const workerThread = (module: URL, data: unknown, onRestart: (cause: string) => void): Executor => {
-  let last: Promise<unknown> = Promise.resolve()
-  let running: WorkerTask | undefined
-  let worker: Worker | undefined
-  let lastId = 0
-  let isClosed = false
-  let lastMs = 0
-
-  const start = (): Worker => {
-    const started = new Worker(module, { workerData: data, resourceLimits })
-    started.unref()
-    started.on('message', ({ id, ms, result, error }: TaskReply) => {
-      // The reply of a worker that has been replaced belongs to a task that has already failed.
-      if (id !== running?.id) return
-      lastMs = ms
-      if (error) running.reject(Object.assign(new Error(error.message), error))
-      else running.resolve(result as never)
-    })
-    // Of SQLite's own errors, only the code crosses threads.
-    started.on('error', ({ message, code }: Error & { code?: string }) => replace(started, message ?? code))
-    started.on('exit', (code) => replace(started, `it exited with code ${code}`))
-    return started
-  }
-  const replace = (dead: Worker, cause: string): void => {
-    if (dead !== worker) return
-    worker = undefined
-    void dead.terminate()
-    if (running && !isClosed) onRestart(cause)
-    running?.reject(new WorkerDied(`a worker thread was replaced: ${cause}`))
-  }
-  const send = async (message: unknown, timeLeftMs: number): Promise<never> => {
-    if (isClosed) throw new Unavailable('the worker thread is closed')
-    worker ??= start()
-    const current = worker
-    // A worker ends a task by itself at its deadline; one that does not hangs.
-    const hang = () => replace(current, 'it did not end a task in time')
-    const hangTimer = Number.isFinite(timeLeftMs) ? setTimeout(hang, timeLeftMs + grace) : undefined
-    try {
-      return await new Promise<never>((resolve, reject) => {
-        running = { id: ++lastId, resolve, reject }
-        current.postMessage({ id: lastId, message, timeLeftMs } satisfies TaskMessage)
-      })
-    } finally {
-      clearTimeout(hangTimer)
-      running = undefined
-    }
+    return written
   }
 
-  return {
-    get lastMs() {
-      return lastMs
-    },
-    run(message, timeoutMs = Number.POSITIVE_INFINITY) {
-      const result = last.then(() => send(message, timeoutMs))
-      last = result.catch(() => {})
-      return result
-    },
-    async close() {
-      isClosed = true
-      await worker?.terminate()
-    },
-  }
+const { file, writeTimeoutMs } = workerData as WorkerData
+const options = writeTimeoutMs === undefined ? { timeout: readLockTimeout, readonly: true } : { timeout: 0 }
+// Otherwise SQLite would create an empty file where one was moved away.
+const database = connect(file.path, { ...options, fileMustExist: true }, file.isUnmanaged)
+if (writeTimeoutMs === undefined) {
+  refuseMoved(file)
+  serveTasks(reader(database))
+} else {
+  // Savepoints would otherwise write to a temporary file for every create of a commit.
+  database.pragma('temp_store = MEMORY')
+  const write = writer(database, () => refuseMoved(file))
+  serveTasks(committer(write, writeTimeoutMs))
 }
