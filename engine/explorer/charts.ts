@@ -127,21 +127,25 @@ export interface Charts {
   readonly total: number
 }
 
-export const createChartReader = (storage: Storage, resource: Resource) => {
-  const table = storage.table(resource)
-  const read = async (selection: Selection, caller: Caller): Promise<Chart[]> => {
+export const readCharts = async (
+  storage: Storage,
+  resource: Resource,
+  selection: Selection,
+  total: number,
+  client: Caller,
+  timeoutMs: number,
+): Promise<Charts> => {
+  const read = async (caller: Caller): Promise<Chart[]> => {
     const charts: Chart[] = []
     // One after the other, so that a page does not take all readers.
     for (const field of rangeFields(resource)) {
-      const chart = await readChart(table, field, selection, caller)
+      const chart = await readChart(storage.table(resource), field, selection, caller)
       if (chart) charts.push(chart)
     }
     return charts
   }
-  return async (selection: Selection, total: number, client: Caller, timeoutMs: number): Promise<Charts> => {
-    const charts = await withTimeout(client, timeoutMs, (caller) => read(selection, caller)).catch(() => undefined)
-    return { charts, total }
-  }
+  const charts = await withTimeout(client, timeoutMs, read).catch(() => undefined)
+  return { charts, total }
 }
 
 const barWidth = 10

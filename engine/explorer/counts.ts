@@ -87,14 +87,17 @@ export const withTimeout = async <T>(
   }
 }
 
-export const createValueCounter = (storage: Storage, resource: Resource) => {
-  const table = storage.table(resource)
-  const fields = filterFields(resource)
-  return async (selection: Selection, total: number, client: Caller, timeoutMs: number): Promise<Counts> => {
-    // The page is shown without counts that took too long.
-    const counts = await withTimeout(client, timeoutMs, (caller) =>
-      countValues(table, fields, selection, caller),
-    ).catch(() => undefined)
-    return { counts, total }
-  }
+export const countFilters = async (
+  storage: Storage,
+  resource: Resource,
+  selection: Selection,
+  total: number,
+  client: Caller,
+  timeoutMs: number,
+): Promise<Counts> => {
+  // The page is shown without counts that took too long.
+  const counts = await withTimeout(client, timeoutMs, (caller) =>
+    countValues(storage.table(resource), filterFields(resource), selection, caller),
+  ).catch(() => undefined)
+  return { counts, total }
 }

@@ -18,7 +18,7 @@ export const withFilter = (query: TableQuery, field: string, value: ParameterVal
 
 /** What was typed, where it means nothing: at the input, with the reason below it. */
 const wrongInput = ({ wrong }: TableView, name: string) => {
-  const wrongValue = wrong?.get(name)
+  const wrongValue = wrong.get(name)
   const id = `issue-filter-${name}`
   return {
     state: wrongValue && html` value="${wrongValue.input}" aria-invalid="true" aria-describedby="${id}"`,

@@ -1,5 +1,5 @@
 /** The forms that create, change and delete a row. The script sends them to the API, so that there is one way to write. */
-import { rowForbidden } from '../contract/errors.js'
+import { pathNotFound, rowForbidden } from '../contract/errors.js'
 import { createExample } from '../contract/examples.js'
 import { queryParameters } from '../contract/parameters.js'
 import { maxOtherRows } from '../descriptor/define.js'
@@ -10,9 +10,10 @@ import type { Typed } from './controls.js'
 import { withFilter } from './filters.js'
 import { controlGroups } from './formGroups.js'
 import { type Html, html, type Part } from './html.js'
-import { type ExplorerService, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
+import { requestPanel, shellWord } from './layout.js'
 import { apiUrl, pageUrl, rowUrl, signInPath, tableUrl } from './links.js'
 import { fieldTitle, readLabels, rowLabel } from './names.js'
+import type { Page, ResourceRequest, Visitor } from './page.js'
 import { referrerItem } from './rowPage.js'
 import { findRow } from './rows.js'
 
@@ -42,11 +43,11 @@ export const disabled = html`<p class="notice">Writes are disabled: this service
 
 export const tokenControl = html`<div class="control token"><label for="token">Write token <span class="required">required</span></label><input id="token" type="password" autocomplete="off" aria-describedby="help-write-token issue-write-token"><p class="help" id="help-write-token">Kept in memory until you leave or reload this page; never stored.</p><p class="issue" id="issue-write-token"></p></div>`
 
-const formPage = (service: ExplorerService, resource: Resource, form: Form): Page => {
+const formPage = (visitor: Visitor, resource: Resource, form: Form): Page => {
   const { kind, existing, body } = form
   const { verb, method, type } = kinds[kind]
   const url = existing ? apiUrl(resource, existing.id) : apiUrl(resource)
-  const isSignedIn = service.visitor !== undefined
+  const isSignedIn = visitor.name !== undefined
   // Only there a session counts.
   const own = existing ? rowUrl(resource, existing.id) : pageUrl(resource)
   const header = (line: string) => ` -H ${shellWord(line)}`
@@ -65,54 +66,54 @@ const formPage = (service: ExplorerService, resource: Resource, form: Form): Pag
     <p class="actions"><button class="primary ${kind === 'delete' && 'danger'}">${form.button}</button> <a class="button" href="${own}">Cancel</a></p></form>`
   const name = existing ? html`<bdi>${existing.label}</bdi>` : resource.name.toLowerCase()
   const main = html`<div class="title"><div><h1>${verb} ${name}${kind === 'delete' && '?'}</h1>${form.lead && html`<p class="lead">${form.lead}</p>`}</div></div>
-    <div class="row-columns"><div>${service.writes ? (form.prevented ?? source) : disabled}</div><div class="beside">${requestPanel(service, [kind, resource], curl)}</div></div>`
+    <div class="row-columns"><div>${visitor.writes ? (form.prevented ?? source) : disabled}</div><div class="beside">${requestPanel(visitor, [kind, resource], curl)}</div></div>`
   const row = existing ? [{ title: existing.label, url: own }] : []
   return {
     title: existing ? `${verb} ${existing.label} · ${resource.plural}` : `${verb} ${name}`,
     crumbs: [{ title: resource.plural, url: pageUrl(resource) }, ...row, { title: verb }],
     main,
+    ...(form.typed && { status: 422 }),
   }
 }
 
-export const createPage = (service: ExplorerService, resource: Resource) => {
-  const { registry } = service
-  return ({ origin, typed }: PageRequest): Page =>
-    formPage(service, resource, {
-      kind: 'create',
-      origin,
-      typed,
-      lead: resource.about,
-      controls: controlGroups(registry, resource, writableFields(resource), undefined, typed),
-      button: `Create ${resource.name.toLowerCase()}`,
-      done: rowUrl(resource, ''),
-      message: `${resource.name} created.`,
-      body: JSON.stringify(createExample(registry, resource)),
-    })
+export const createPage = (visitor: Visitor, { resource, origin, typed }: ResourceRequest): Page => {
+  const { registry } = visitor
+  if (!resource.create) throw pathNotFound()
+  return formPage(visitor, resource, {
+    kind: 'create',
+    origin,
+    typed,
+    lead: resource.about,
+    controls: controlGroups(registry, resource, writableFields(resource), undefined, typed),
+    button: `Create ${resource.name.toLowerCase()}`,
+    done: rowUrl(resource, ''),
+    message: `${resource.name} created.`,
+    body: JSON.stringify(createExample(registry, resource)),
+  })
 }
 
-export const editPage = (service: ExplorerService, resource: Resource) => {
-  const { registry, storage } = service
+export const editPage = async (visitor: Visitor, request: ResourceRequest): Promise<Page> => {
+  const { registry, storage } = visitor
+  const { resource, segment, origin, querystring, typed } = request
   const all = updatableFields(resource)
-  return async ({ segment, origin, querystring, typed }: PageRequest): Promise<Page> => {
-    // A cell of the table edits one field.
-    const one = all.filter(({ name }) => name === queryParameters(querystring).get('field'))
-    const fields = one.length > 0 ? one : all
-    const { id, tag, row } = await findRow(storage, resource, segment)
-    if (!(await storage.table(resource).allows('update', id))) throw rowForbidden()
-    const labels = await readLabels(service, fields, ({ name }) => [row[name]])
-    return formPage(service, resource, {
-      kind: 'update',
-      origin,
-      typed,
-      lead: `${resource.name} #${id}`,
-      existing: { id, tag, label: rowLabel(resource, row) },
-      controls: controlGroups(registry, resource, fields, { row, labels }, typed),
-      button: 'Save',
-      done: rowUrl(resource, id),
-      message: `${resource.name} #${id} saved.`,
-      body: '{}',
-    })
-  }
+  // A cell of the table edits one field.
+  const one = all.filter(({ name }) => name === queryParameters(querystring).get('field'))
+  const fields = one.length > 0 ? one : all
+  const { id, tag, row } = await findRow(storage, resource, segment)
+  if (!(await storage.table(resource).allows('update', id))) throw rowForbidden()
+  const labels = await readLabels(visitor, fields, ({ name }) => [row[name]])
+  return formPage(visitor, resource, {
+    kind: 'update',
+    origin,
+    typed,
+    lead: `${resource.name} #${id}`,
+    existing: { id, tag, label: rowLabel(resource, row) },
+    controls: controlGroups(registry, resource, fields, { row, labels }, typed),
+    button: 'Save',
+    done: rowUrl(resource, id),
+    message: `${resource.name} #${id} saved.`,
+    body: '{}',
+  })
 }
 
 const effects: Readonly<Record<Referencing['onDelete'], readonly [one: string, many: string]>> = {
@@ -159,24 +160,22 @@ export const preventedReason = (
   return html`<p class="notice">${subject} cannot be deleted while ${condition}.</p>`
 }
 
-export const deletePage =
-  (service: ExplorerService, resource: Resource) =>
-  async ({ segment, origin }: PageRequest): Promise<Page> => {
-    const { registry, storage } = service
-    const { id, tag, row } = await findRow(storage, resource, segment)
-    if (!(await storage.table(resource).allows('delete', id))) throw rowForbidden()
-    const found = await storage.table(resource).referencing(id)
-    const effects = deleteEffects(registry, resource, id, found.referencing)
-    const back = html`<p><a class="button" href="${rowUrl(resource, id)}">Back</a></p>`
-    return formPage(service, resource, {
-      kind: 'delete',
-      origin,
-      lead: `${resource.name} #${id}`,
-      existing: { id, tag, label: rowLabel(resource, row) },
-      controls: effects.length > 0 ? effects : html`<p class="notice">No other row refers to it.</p>`,
-      button: `Delete ${resource.name.toLowerCase()}`,
-      done: pageUrl(resource),
-      message: `${resource.name} #${id} deleted.`,
-      prevented: found.isPrevented ? html`${preventedReason('It', found)}${effects}${back}` : undefined,
-    })
-  }
+export const deletePage = async (visitor: Visitor, { resource, segment, origin }: ResourceRequest): Promise<Page> => {
+  const { registry, storage } = visitor
+  const { id, tag, row } = await findRow(storage, resource, segment)
+  if (!(await storage.table(resource).allows('delete', id))) throw rowForbidden()
+  const found = await storage.table(resource).referencing(id)
+  const effects = deleteEffects(registry, resource, id, found.referencing)
+  const back = html`<p><a class="button" href="${rowUrl(resource, id)}">Back</a></p>`
+  return formPage(visitor, resource, {
+    kind: 'delete',
+    origin,
+    lead: `${resource.name} #${id}`,
+    existing: { id, tag, label: rowLabel(resource, row) },
+    controls: effects.length > 0 ? effects : html`<p class="notice">No other row refers to it.</p>`,
+    button: `Delete ${resource.name.toLowerCase()}`,
+    done: pageUrl(resource),
+    message: `${resource.name} #${id} deleted.`,
+    prevented: found.isPrevented ? html`${preventedReason('It', found)}${effects}${back}` : undefined,
+  })
+}

@@ -6,16 +6,10 @@ import { type Field, isMandatory, type Registry, type Resource, writableFields }
 import { grouped } from './format.js'
 import { disabled, tokenControl } from './formPages.js'
 import { type Html, html, joined } from './html.js'
-import { type ExplorerService, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
+import { requestPanel, shellWord } from './layout.js'
 import { apiUrl, pageUrl } from './links.js'
 import { bothNames, fieldTitle, referencedResource } from './names.js'
-
-/** A file that is made for a request. */
-export interface TextFile {
-  readonly file: string
-  readonly type: string
-  readonly text: string
-}
+import type { Page, ResourceRequest, TextFile, Visitor } from './page.js'
 
 const canImport = ({ import: isImported, create }: Resource): boolean => isImported === true && create
 
@@ -25,7 +19,7 @@ export const importLink = (resource: Resource): Html | false =>
 /** The first line of a CSV, with the names of all fields that can be set. */
 const header = (resource: Resource): string => `${writableFields(resource).map(({ name }) => name)}\r\n`
 
-export const importTemplate = (resource: Resource) => (): TextFile => {
+export const importTemplate = (_: Visitor, { resource }: ResourceRequest): TextFile => {
   if (!canImport(resource)) throw pathNotFound()
   return {
     file: `${resource.path}-template.csv`,
@@ -41,10 +35,11 @@ const cellForm = (registry: Registry, field: Field): string | undefined => {
   return field.oneOf ? field.oneOf.map(String).join(', ') : kindOf(field.kind).cell
 }
 
-export const importPage = (service: ExplorerService, resource: Resource) => {
-  const { registry } = service
+export const importPage = (visitor: Visitor, { resource, origin }: ResourceRequest): Page => {
+  const { registry } = visitor
+  if (!canImport(resource)) throw pathNotFound()
   const plural = resource.plural.toLowerCase()
-  const isSignedIn = service.visitor !== undefined
+  const isSignedIn = visitor.name !== undefined
   const fields = writableFields(resource)
   const unset = resource.fields.filter((field) => !fields.includes(field))
   const matches = resource.fields.filter(({ name }) => matchFields(resource).includes(name))
@@ -52,15 +47,12 @@ export const importPage = (service: ExplorerService, resource: Resource) => {
     matches.length > 0 &&
     html`<div class="control"><label for="match">Rows that are there already</label><select id="match" aria-describedby="help-match"><option value="">Create each row of the file as a new one</option>
     ${matches.map((field) => html`<option value="${field.name}">Change the row that has the same ${fieldTitle(registry, field)}</option>`)}</select><p class="help" id="help-match">An empty cell leaves the value of a row that is changed as it is.</p></div>`
-
-  return ({ origin }: PageRequest): Page => {
-    if (!canImport(resource)) throw pathNotFound()
-    const columns = fields.map(
-      (field) =>
-        html`<li><div>${bothNames(registry, field)}${isMandatory(field) && html` <span class="required">required</span>`} <span class="note">${cellForm(registry, field)}</span></div></li>`,
-    )
-    const names = unset.map(({ name }) => html`<code>${name}</code>`)
-    const form = html`<noscript><p class="notice">This form needs JavaScript. Without it, send the request on this page, with the write token in place of TOKEN.</p></noscript>
+  const columns = fields.map(
+    (field) =>
+      html`<li><div>${bothNames(registry, field)}${isMandatory(field) && html` <span class="required">required</span>`} <span class="note">${cellForm(registry, field)}</span></div></li>`,
+  )
+  const names = unset.map(({ name }) => html`<code>${name}</code>`)
+  const form = html`<noscript><p class="notice">This form needs JavaScript. Without it, send the request on this page, with the write token in place of TOKEN.</p></noscript>
       <form id="import" data-import data-target="${isSignedIn ? pageUrl(resource, 'import') : apiUrl(resource, 'import')}" data-unset="${unset.map(({ name }) => name).join(' ')}" data-keyless="${resource.existing && 'true'}" data-done="${pageUrl(resource)}" data-plural="${plural}" novalidate hidden>
       <div class="form-error notice error" role="alert" tabindex="-1" hidden></div>
       <div class="control drop"><label for="file">File</label><input type="file" id="file" accept=".csv,.tsv,.txt,.ndjson,.jsonl,.json,text/csv,application/json" aria-describedby="help-file issue-file"><p class="help" id="help-file">CSV, NDJSON or a JSON array, up to ${grouped(maxImportRows)} rows. Choose it, or drop it here.</p>
@@ -68,16 +60,15 @@ export const importPage = (service: ExplorerService, resource: Resource) => {
       ${match}${!isSignedIn && tokenControl}
       <p class="actions"><button class="primary">Check</button> <a class="button" href="${pageUrl(resource)}">Cancel</a></p></form>
       <section id="checked" aria-label="Result of the check" tabindex="-1" hidden></section>`
-    const curl = `curl -X POST ${shellWord(`${origin}${apiUrl(resource, 'import')}?dryRun=true`)} -H ${shellWord('Authorization: Bearer TOKEN')} -H 'Content-Type: text/csv' --data-binary @FILE`
-    const main = html`<div class="title"><div><h1>Import ${plural}</h1><p class="lead">All rows of a file, or none. You see what would change before anything is stored.</p></div></div>
-      <div class="row-columns"><div>${service.writes ? form : disabled}</div><div class="beside">
-      <section class="referrers" aria-labelledby="columns-title"><h2 id="columns-title">Columns</h2><ul class="plain-list">${columns}</ul>${names.length > 0 && html`<p class="note">Set by the service, and not read from the file: ${joined(names, ', ')}</p>`}
+  const curl = `curl -X POST ${shellWord(`${origin}${apiUrl(resource, 'import')}?dryRun=true`)} -H ${shellWord('Authorization: Bearer TOKEN')} -H 'Content-Type: text/csv' --data-binary @FILE`
+  const main = html`<div class="title"><div><h1>Import ${plural}</h1><p class="lead">All rows of a file, or none. You see what would change before anything is stored.</p></div></div>
+      <div class="row-columns"><div>${visitor.writes ? form : disabled}</div><div class="beside">
+      <section class="referrers" aria-labelledby="columns-title"><h2 id="columns-title">Columns</h2><ul class="plain-list">${columns}</ul>${names.length > 0 && html`<p class="note">Set by the visitor, and not read from the file: ${joined(names, ', ')}</p>`}
       <p><a href="${pageUrl(resource, 'template.csv')}" download>Download a template</a></p></section>
-      ${requestPanel(service, ['import', resource], curl)}</div></div>`
-    return {
-      title: `Import ${plural}`,
-      crumbs: [{ title: resource.plural, url: pageUrl(resource) }, { title: 'Import' }],
-      main,
-    }
+      ${requestPanel(visitor, ['import', resource], curl)}</div></div>`
+  return {
+    title: `Import ${plural}`,
+    crumbs: [{ title: resource.plural, url: pageUrl(resource) }, { title: 'Import' }],
+    main,
   }
 }

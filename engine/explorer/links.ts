@@ -34,11 +34,11 @@ export interface TableView {
   readonly query: TableQuery
   /** The labels of the rows that values of the page refer to. */
   readonly labels: Labels
-  readonly wrong?: WrongParameters
+  readonly wrong: WrongParameters
   /** The fields that can be changed in the table. */
-  readonly editable?: readonly string[]
+  readonly editable: readonly string[]
   /** Whether rows can be selected, to change or delete many. */
-  readonly isSelectable?: boolean
+  readonly isSelectable: boolean
 }
 
 type Parameter = [name: string, value: string]

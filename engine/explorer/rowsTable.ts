@@ -42,7 +42,7 @@ const head = ({ registry, resource, query }: TableView, fields: readonly Field[]
 }
 
 /** Tells the script that a cell can be edited in place, and which field it has. */
-const editable = ({ editable: names = [] }: TableView, fields: readonly string[]): Part => {
+const editable = ({ editable: names }: TableView, fields: readonly string[]): Part => {
   const field = fields.find((name) => names.includes(name))
   return field !== undefined && html` data-field="${field}"`
 }
@@ -100,7 +100,7 @@ export const rowsTable = (view: TableView, rows: readonly ShownRow[], sums?: Par
   const digits = Math.max(...rows.map((row) => String(row['id']).length))
   const width = idWidths.find((most) => digits <= most) ?? 16
   const isCut = digits > width
-  const isSelectable = view.isSelectable === true
+  const isSelectable = view.isSelectable
   const box = (name: string, attributes: Part) =>
     isSelectable && html`<input type="checkbox" aria-label="${name}"${attributes}>`
   const lines = rows.map((row) => {

@@ -1,7 +1,7 @@
 /** The page on which people sign in. */
 import { type Html, html } from './html.js'
-import type { Page } from './layout.js'
 import { homePath, signInPath } from './links.js'
+import type { Page } from './page.js'
 
 /** A path of this service, to return to; the home page if it is none. */
 export const localPath = (given: string | null): string =>

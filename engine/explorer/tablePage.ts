@@ -1,14 +1,13 @@
 /** The page of a resource: its rows as a table, with a search box, filters, pages and the request. */
 import { formatNames, formats } from '../contract/formats.js'
-import { listQueryParser } from '../contract/parameters.js'
 import { defaultListQuery, type Position } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
 import { type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
 import { spreadOverTicks } from '../process/batchPerTick.js'
-import type { Caller } from '../storage/storage.js'
-import { type Charts, createChartReader, renderCharts } from './charts.js'
+import type { Caller, Storage } from '../storage/storage.js'
+import { type Charts, readCharts, renderCharts } from './charts.js'
 import { choicesPage } from './choices.js'
-import { type Counts, createValueCounter } from './counts.js'
+import { type Counts, countFilters } from './counts.js'
 import { isExcerpt } from './excerpt.js'
 import { filterInputs, filterPanel } from './filters.js'
 import { grouped, readable } from './format.js'
@@ -16,13 +15,14 @@ import type { Grouping } from './grouping.js'
 import { groupChooser, readGroups, readSums, renderGroups, sumsLink } from './groups.js'
 import { type Html, html } from './html.js'
 import { importLink } from './importPage.js'
-import * as layout from './layout.js'
+import { readPanel } from './layout.js'
 import * as links from './links.js'
 import { selectionForm } from './manyPages.js'
 import { fieldTitle, readLabels, referencedResource } from './names.js'
+import type { Page, PageResponse, Redirect, ResourceRequest, Visitor } from './page.js'
 import { countRows, eachRow, findRow } from './rows.js'
 import { columnChooser, rowsTable, viewsMenu } from './rowsTable.js'
-import { parseQuery } from './tableQuery.js'
+import { parseQuery, type ValidQuery } from './tableQuery.js'
 import { type ShownRow, shownRow } from './values.js'
 
 const sizes = [25, 50, 100, 200]
@@ -98,12 +98,7 @@ const downloads = (resource: Resource, query: links.TableQuery): Html => {
   return html`<span class="downloads">Download ${isPart ? 'as shown' : 'all'}:${files(query)}</span>${isPart && html` <span class="downloads">Everything:${files(defaultListQuery)}</span>`}`
 }
 
-const empty = (
-  { writes }: layout.ExplorerService,
-  resource: Resource,
-  query: links.TableQuery,
-  total: number,
-): Html => {
+const empty = ({ writes }: Visitor, resource: Resource, query: links.TableQuery, total: number): Html => {
   const { search, where, page } = query
   const plural = resource.plural.toLowerCase()
   if (total > 0) {
@@ -148,154 +143,179 @@ interface Counted {
 /** How long a page waits for its counts, and how long a request for them, in milliseconds. */
 const [inlineMs, laterMs] = [400, 10_000]
 
-export const tablePage = (service: layout.ExplorerService, resource: Resource) => {
-  const { registry, storage, writes } = service
-  const parse = listQueryParser(resource)
-  const countFilters = createValueCounter(storage, resource)
-  const readCharts = createChartReader(storage, resource)
-  const isSelectable = writes && (updatableFields(resource).length > 0 || resource.delete === true)
+/** Whether the table has few rows. The rows of an existing table would have to be counted for it. */
+const isSmall = async (storage: Storage, resource: Resource, { search, where }: links.TableQuery, total: number) => {
+  if (total > smallTable || (search === '' && where.length === 0)) return total <= smallTable
+  return !resource.existing && ((await storage.counts([resource])).get(resource) ?? 0) <= smallTable
+}
+
+const count = async (
+  storage: Storage,
+  resource: Resource,
+  query: links.TableQuery,
+  total: number,
+  caller: Caller,
+  timeoutMs: number,
+): Promise<Counted> => {
+  const [filters, charts] = await Promise.all([
+    countFilters(storage, resource, query, total, caller, timeoutMs),
+    readCharts(storage, resource, query, total, caller, timeoutMs),
+  ])
+  return { filters, charts }
+}
+
+const makeView = async (
+  visitor: Visitor,
+  resource: Resource,
+  { query, wrong }: Pick<ValidQuery, 'query' | 'wrong'>,
+  rows: readonly ShownRow[],
+  filters?: Counts,
+): Promise<links.TableView> => {
+  const { registry, writes } = visitor
+  const labels = await readLabels(visitor, resource.fields, ({ name }) => [
+    ...rows.map(({ [name]: value }) => (isExcerpt(value) ? value.text : value)),
+    ...(filters?.counts?.values.get(name) ?? []).map(([value]) => value),
+    ...query.where.filter(({ field }) => field === name).flatMap(({ value }) => value),
+  ])
   const editable = writes ? updatableFields(resource).map(({ name }) => name) : []
+  const isSelectable = writes && (editable.length > 0 || resource.delete === true)
+  return { registry, resource, query, labels, wrong, editable, isSelectable }
+}
 
-  /** Whether the table has few rows. The rows of an existing table would have to be counted for it. */
-  const isSmall = async ({ search, where }: links.TableQuery, total: number): Promise<boolean> => {
-    if (total > smallTable || (search === '' && where.length === 0)) return total <= smallTable
-    return !resource.existing && ((await storage.counts([resource])).get(resource) ?? 0) <= smallTable
-  }
+/** The page of a query; what the address means is known before its rows are read. */
+export const tablePage = async (visitor: Visitor, request: ResourceRequest): Promise<PageResponse> => {
+  const { resource } = request
+  const parsed = await parseQuery(visitor, request)
+  if ('redirect' in parsed) return parsed
+  if ('ambiguous' in parsed) return choicesPage(visitor, resource, parsed.query, parsed.ambiguous)
+  const { query, status } = parsed
+  const { grouping } = query
+  const later = grouping?.by.length
+    ? groupsPage(visitor, request, parsed, grouping)
+    : rowsPage(visitor, request, parsed)
+  return { title: resource.plural, later, ...(status && { status }) }
+}
 
-  const count = async (query: links.TableQuery, total: number, caller: Caller, timeoutMs: number): Promise<Counted> => {
-    const [filters, charts] = await Promise.all([
-      countFilters(query, total, caller, timeoutMs),
-      readCharts(query, total, caller, timeoutMs),
-    ])
-    return { filters, charts }
-  }
+const framed = (
+  { writes }: Visitor,
+  resource: Resource,
+  query: links.TableQuery,
+  filters: Html | undefined,
+  charts: Html,
+  results: Html,
+): Page => {
+  const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
+    ${writes && html`<p class="actions">${importLink(resource)} ${resource.create && html`<a class="button primary" href="${links.pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</p>`}</div>
+    ${searchForm(resource, query)}
+    <div class="${filters ? 'columns' : ''}">${filters}<div>${charts}
+    <section class="results" id="results" tabindex="-1" aria-label="Rows">${results}</section></div></div>`
+  return { title: resource.plural, crumbs: [{ title: resource.plural }], main, skip: 'results' }
+}
 
-  const makeView = async (
-    query: links.TableQuery,
-    wrong: links.WrongParameters,
-    rows: readonly ShownRow[],
-    filters?: Counts,
-  ): Promise<links.TableView> => {
-    const labels = await readLabels(service, resource.fields, ({ name }) => [
-      ...rows.map(({ [name]: value }) => (isExcerpt(value) ? value.text : value)),
-      ...(filters?.counts?.values.get(name) ?? []).map(([value]) => value),
-      ...query.where.filter(({ field }) => field === name).flatMap(({ value }) => value),
-    ])
-    return { registry, resource, query, labels, wrong, editable, isSelectable }
-  }
+/** The page of a query with groups: they stand in the place of the rows. */
+const groupsPage = async (
+  visitor: Visitor,
+  { resource, origin, caller }: ResourceRequest,
+  parsed: ValidQuery,
+  grouping: Grouping,
+): Promise<Page> => {
+  const { storage } = visitor
+  const { query } = parsed
+  const groups = await readGroups(storage, resource, query, grouping, caller)
+  await turn()
+  const { rows: total } = groups
+  const counted = (await isSmall(storage, resource, query, total))
+    ? await countFilters(storage, resource, query, total, caller, inlineMs)
+    : undefined
+  const filters = counted?.counts && counted
+  const values = groups.data.map(({ by }) => by)
+  const view = await makeView(visitor, resource, parsed, values, filters)
+  const noun = (total === 1 ? resource.name : resource.plural).toLowerCase()
+  const rows = links.tableUrl(resource, { ...query, grouping: undefined })
+  const head = html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun} in ${grouped(groups.total)} ${groups.total === 1 ? 'group' : 'groups'} · <a href="${rows}">Show rows</a></p>${groupChooser(view, hiddenInputs(resource, { ...query, grouping: undefined }))}${viewsMenu}`
+  const panel = resource.summary
+    ? readPanel(visitor, ['summary', resource], origin, links.apiSummaryUrl(resource, query))
+    : undefined
+  const results = html`<div class="results-head">${head}</div>${notices(view, parsed.ignored)}
+    ${chosenFilters(view)}
+    ${groups.data.length > 0 ? renderGroups(view, grouping, groups) : empty(visitor, resource, query, 0)}
+    ${panel}`
+  return framed(
+    visitor,
+    resource,
+    query,
+    filterPanel(view, filters),
+    html`<section class="charts" id="charts" aria-label="Distributions"></section>`,
+    results,
+  )
+}
 
-  /** The page of a query; what the address means is known before its rows are read. */
-  const table = async (request: layout.PageRequest): Promise<layout.Page | layout.Redirect | layout.LaterPage> => {
-    const parsed = await parseQuery(service, resource, parse, request.querystring)
-    if ('redirect' in parsed) return parsed
-    if ('ambiguous' in parsed) return choicesPage(service, resource, parsed.query, parsed.ambiguous)
-    const { query, ignored, wrong, status } = parsed
-    const later = query.grouping?.by.length
-      ? renderedGroups(query, query.grouping, ignored, wrong, request)
-      : rendered(query, ignored, wrong, request)
-    return { title: resource.plural, later, ...(status && { status }) }
-  }
+/** What is wrong with the address, and what was ignored; where a filter says it too, with a link to it. */
+const notices = ({ registry, resource, wrong }: links.TableView, ignored: readonly string[]): Html[] => [
+  ...[...wrong].map(([name, { message }]) => {
+    const field = filterInputs(resource).get(name)
+    const title = field ? fieldTitle(registry, field) : name
+    return html`<p class="notice error" role="alert"><bdi>${title}: ${message}</bdi>${field && html` <a href="#filter-${name}">Change the filter</a>`}</p>`
+  }),
+  ...ignored.map((message) => html`<p class="notice">${message}</p>`),
+]
 
-  const framed = (query: links.TableQuery, filters: Html | undefined, charts: Html, results: Html): layout.Page => {
-    const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
-      ${writes && html`<p class="actions">${importLink(resource)} ${resource.create && html`<a class="button primary" href="${links.pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</p>`}</div>
-      ${searchForm(resource, query)}
-      <div class="${filters ? 'columns' : ''}">${filters}<div>${charts}
-      <section class="results" id="results" tabindex="-1" aria-label="Rows">${results}</section></div></div>`
-    return { title: resource.plural, crumbs: [{ title: resource.plural }], main, skip: 'results' }
-  }
+const rowsPage = async (
+  visitor: Visitor,
+  { resource, origin, caller }: ResourceRequest,
+  parsed: ValidQuery,
+): Promise<Page> => {
+  const { storage } = visitor
+  const { query } = parsed
+  const page = await storage.table(resource).list(query, caller)
+  await turn()
+  const rows: ShownRow[] = []
+  const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, query.search)))
+  const inTime = (await isSmall(storage, resource, query, total))
+    ? await count(storage, resource, query, total, caller, inlineMs)
+    : undefined
+  const counted = inTime?.filters.counts && inTime.charts.charts ? inTime : undefined
+  const view = await makeView(visitor, resource, parsed, rows, counted?.filters)
+  await turn()
+  const filters = filterPanel(view, counted?.filters)
+  const more = downloads(resource, query)
+  const sums = await readSums(storage, resource, query, caller)
+  const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}${groupChooser(view, hiddenInputs(resource, { ...query, grouping: undefined }))}${viewsMenu}${total > 0 && sumsLink(view)}${view.editable.length > 0 && html`<p class="note hint" hidden>Double click a cell, or press Enter on it, to edit it</p>`}`
+  const body = html`${notices(view, parsed.ignored)}
+    ${chosenFilters(view)}${view.isSelectable && rows.length > 0 && selectionForm(resource, query, total)}
+    ${rows.length > 0 ? rowsTable(view, rows, sums) : empty(visitor, resource, query, total)}
+    ${pager(resource, query, total, page.next)}
+    ${readPanel(visitor, ['list', resource], origin, links.apiListUrl(resource, query), more)}`
+  return framed(
+    visitor,
+    resource,
+    query,
+    filters,
+    renderCharts(view, counted?.charts),
+    html`<div class="results-head">${head}</div>${body}`,
+  )
+}
 
-  /** The page of a query with groups: they stand in the place of the rows. */
-  const renderedGroups = async (
-    query: links.TableQuery,
-    grouping: Grouping,
-    ignored: readonly string[],
-    wrong: links.WrongParameters,
-    { origin, caller }: layout.PageRequest,
-  ): Promise<layout.Page> => {
-    const groups = await readGroups(storage, resource, query, grouping, caller)
-    await turn()
-    const { rows: total } = groups
-    const counted = (await isSmall(query, total)) ? await countFilters(query, total, caller, inlineMs) : undefined
-    const filters = counted?.counts && counted
-    const values = groups.data.map(({ by }) => by)
-    const view = await makeView(query, wrong, values, filters)
-    const noun = (total === 1 ? resource.name : resource.plural).toLowerCase()
-    const rows = links.tableUrl(resource, { ...query, grouping: undefined })
-    const head = html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun} in ${grouped(groups.total)} ${groups.total === 1 ? 'group' : 'groups'} · <a href="${rows}">Show rows</a></p>${groupChooser(view, hiddenInputs(resource, { ...query, grouping: undefined }))}${viewsMenu}`
-    const panel = resource.summary
-      ? layout.readPanel(service, ['summary', resource], origin, links.apiSummaryUrl(resource, query))
-      : undefined
-    const results = html`<div class="results-head">${head}</div>${wrongNotices(wrong)}${ignored.map((message) => html`<p class="notice">${message}</p>`)}
-      ${chosenFilters(view)}
-      ${groups.data.length > 0 ? renderGroups(view, grouping, groups) : empty(service, resource, query, 0)}
-      ${panel}`
-    return framed(
-      query,
-      filterPanel(view, filters),
-      html`<section class="charts" id="charts" aria-label="Distributions"></section>`,
-      results,
-    )
-  }
+/** The filters and charts of a table with their counts, which its page does not wait for. */
+export const filtersPage = async (visitor: Visitor, request: ResourceRequest): Promise<Page | Redirect> => {
+  const { resource, caller } = request
+  const parsed = await parseQuery(visitor, request)
+  if (!('ignored' in parsed)) return { redirect: links.pageUrl(resource) }
+  const { query } = parsed
+  const { total } = await countRows(visitor.storage, resource, query, caller)
+  const counted = await count(visitor.storage, resource, query, total, caller, laterMs)
+  const view = await makeView(visitor, resource, parsed, [], counted.filters)
+  const main = html`<div class="title"><h1>Filters</h1></div>${searchForm(resource, query)}${renderCharts(view, counted.charts)}${filterPanel(view, counted.filters)}`
+  const crumbs = [{ title: resource.plural, url: links.tableUrl(resource, query) }, { title: 'Filters' }]
+  return { title: `Filters · ${resource.plural}`, crumbs, main }
+}
 
-  /** What is wrong with the address; where a filter says it too, with a link to it. */
-  const wrongNotices = (wrong: links.WrongParameters): Html[] =>
-    [...wrong].map(([name, { message }]) => {
-      const field = filterInputs(resource).get(name)
-      const title = field ? fieldTitle(registry, field) : name
-      return html`<p class="notice error" role="alert"><bdi>${title}: ${message}</bdi>${field && html` <a href="#filter-${name}">Change the filter</a>`}</p>`
-    })
-
-  const rendered = async (
-    query: links.TableQuery,
-    ignored: readonly string[],
-    wrong: links.WrongParameters,
-    { origin, caller }: layout.PageRequest,
-  ): Promise<layout.Page> => {
-    const page = await storage.table(resource).list(query, caller)
-    await turn()
-    const rows: ShownRow[] = []
-    const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, query.search)))
-    const inTime = (await isSmall(query, total)) ? await count(query, total, caller, inlineMs) : undefined
-    const counted = inTime?.filters.counts && inTime.charts.charts ? inTime : undefined
-    const view = await makeView(query, wrong, rows, counted?.filters)
-    await turn()
-    const filters = filterPanel(view, counted?.filters)
-    const more = downloads(resource, query)
-    const sums = await readSums(storage, resource, query, caller)
-    const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}${groupChooser(view, hiddenInputs(resource, { ...query, grouping: undefined }))}${viewsMenu}${total > 0 && sumsLink(view)}${editable.length > 0 && html`<p class="note hint" hidden>Double click a cell, or press Enter on it, to edit it</p>`}`
-    const body = html`${wrongNotices(wrong)}${ignored.map((message) => html`<p class="notice">${message}</p>`)}
-      ${chosenFilters(view)}${isSelectable && rows.length > 0 && selectionForm(resource, query, total)}
-      ${rows.length > 0 ? rowsTable(view, rows, sums) : empty(service, resource, query, total)}
-      ${pager(resource, query, total, page.next)}
-      ${layout.readPanel(service, ['list', resource], origin, links.apiListUrl(resource, query), more)}`
-    return framed(
-      query,
-      filters,
-      renderCharts(view, counted?.charts),
-      html`<div class="results-head">${head}</div>${body}`,
-    )
-  }
-
-  const filters = async ({ querystring, caller }: layout.PageRequest): Promise<layout.Page | layout.Redirect> => {
-    const parsed = await parseQuery(service, resource, parse, querystring)
-    if (!('ignored' in parsed)) return { redirect: links.pageUrl(resource) }
-    const { query } = parsed
-    const { total } = await countRows(storage, resource, query, caller)
-    const counted = await count(query, total, caller, laterMs)
-    const view = await makeView(query, parsed.wrong, [], counted.filters)
-    const main = html`<div class="title"><h1>Filters</h1></div>${searchForm(resource, query)}${renderCharts(view, counted.charts)}${filterPanel(view, counted.filters)}`
-    const crumbs = [{ title: resource.plural, url: links.tableUrl(resource, query) }, { title: 'Filters' }]
-    return { title: `Filters · ${resource.plural}`, crumbs, main }
-  }
-
-  /** A row as the table of a query shows it, whether or not it matches. */
-  const cells = async ({ segment, querystring }: layout.PageRequest): Promise<Html> => {
-    const { row } = await findRow(storage, resource, segment)
-    const parsed = await parseQuery(service, resource, parse, querystring)
-    const query = 'query' in parsed ? parsed.query : defaultListQuery
-    const rows = [shownRow(resource, row, query.search)]
-    return rowsTable(await makeView(query, new Map(), rows), rows)
-  }
-  return { table, filters, cells }
+/** A row as the table of a query shows it, whether or not it matches. */
+export const cells = async (visitor: Visitor, request: ResourceRequest): Promise<Html> => {
+  const { resource, segment } = request
+  const { row } = await findRow(visitor.storage, resource, segment)
+  const parsed = await parseQuery(visitor, request)
+  const query = 'query' in parsed ? parsed.query : defaultListQuery
+  const rows = [shownRow(resource, row, query.search)]
+  return rowsTable(await makeView(visitor, resource, { query, wrong: new Map() }, rows), rows)
 }

@@ -4,8 +4,9 @@ import * as assert from 'uvu/assert'
 import { boolean, date, integer, number, text, timestamp } from '../../engine/descriptor/index.js'
 import { filterFields, type Registry, type Resource, type RowValues } from '../../engine/descriptor/registry.js'
 import { assets } from '../../engine/explorer/assets.js'
-import { createExplorer } from '../../engine/explorer/index.js'
+import { renderRest, renderStart } from '../../engine/explorer/layout.js'
 import { pageUrl, rowUrl, signOutPath } from '../../engine/explorer/links.js'
+import { tablePage } from '../../engine/explorer/tablePage.js'
 import { fullValue } from '../../engine/explorer/values.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { withSampleRows } from '../../support/samples.js'
@@ -420,20 +421,21 @@ test('a reference has its id once, also if its target is gone', () => {
 
 test('the start of a table page needs no row, so that a slow query does not delay it', async () => {
   const storage = await openStorage(documents, await freshUrl(), storageOptions)
-  const { routes, start, rest } = createExplorer({
+  const [resource] = documents as [Resource]
+  const visitor = {
+    name: undefined,
     product,
     registry: documents,
     storage,
     operations: [],
     writes: false,
     canSignIn: false,
-  })
-  const table = routes.find(({ name }) => name === 'exploreTable')
+  }
   const caller = Object.assign(new EventEmitter(), { closed: false })
-  const response = await table?.respond({ segment: '', querystring: '', origin: '', caller })
-  if (!response || !('later' in response)) throw new Error('the page does not come in parts')
-  assert.match(start(response.title), /<title>.*<body>$/s)
-  assert.match(rest(await response.later), /<\/html>$/)
+  const response = await tablePage(visitor, { resource, segment: '', querystring: '', origin: '', caller })
+  if (!('later' in response)) throw new Error('the page does not come in parts')
+  assert.match(renderStart(product, response.title), /<title>.*<body>$/s)
+  assert.match(renderRest(visitor, await response.later), /<\/html>$/)
   await storage.close()
 })
 
