@@ -2,9 +2,9 @@
 import { queryParameters } from '../contract/parameters.js'
 import { parseId } from '../descriptor/ids.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
-import type { Field, Resource, RowValues } from '../descriptor/registry.js'
+import { type Field, filterFields, type Resource, type RowValues } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
-import { countFilters } from './counts.js'
+import { countValues, inTime } from './counts.js'
 import { withFilter } from './filters.js'
 import { grouped } from './format.js'
 import { type Html, html } from './html.js'
@@ -79,12 +79,11 @@ export const valueOptions = async (
   { resource, querystring, caller }: ResourceRequest,
 ): Promise<Html> => {
   const parameters = queryParameters(querystring)
-  const total = (await storage.counts([resource])).get(resource) ?? 0
-  const { counts } = await countFilters(storage, resource, defaultListQuery, total, caller, 1_000)
+  const fields = filterFields(resource).filter(({ name }) => name === parameters.get('field'))
+  const count = (client: Caller) => countValues(storage.table(resource), fields, defaultListQuery, client)
+  const [counts = []] = (await inTime(caller, 1_000, count))?.values() ?? []
   const typed = (parameters.get('q') ?? '').toLowerCase()
-  const values = (counts?.values.get(parameters.get('field') ?? '') ?? []).filter(
-    ([value]) => value !== '' && value.toLowerCase().includes(typed),
-  )
+  const values = counts.filter(([value]) => value.toLowerCase().includes(typed))
   return html`${values.slice(0, 8).map(([value], n) => html`<li role="option" aria-selected="false" id="value-${n}" data-value="${value}"><bdi>${value}</bdi></li>`)}`
 }
 

@@ -5,7 +5,7 @@ import { defaultListQuery } from '../descriptor/listQuery.js'
 import { type Resource, searchedFields } from '../descriptor/registry.js'
 import type { Caller } from '../storage/storage.js'
 import { type Choices, rank, readChoices } from './choices.js'
-import { withTimeout } from './counts.js'
+import { inTime } from './counts.js'
 import { grouped } from './format.js'
 import { type Html, html } from './html.js'
 import { findUrl, homePath, ownFormUrl, pageUrl, rowUrl, signInPath, tableUrl } from './links.js'
@@ -66,9 +66,7 @@ const findRows = async ({ registry, storage }: Visitor, q: string, caller: Calle
   const searchNext = async (): Promise<void> => {
     const resource = waiting.shift()
     if (!resource || caller.closed) return
-    const rows = await withTimeout(caller, timeoutMs, (client) =>
-      readChoices(storage, resource, q, maxRows, client),
-    ).catch(() => undefined)
+    const rows = await inTime(caller, timeoutMs, (client) => readChoices(storage, resource, q, maxRows, client))
     found.push({ resource, rows })
     return searchNext()
   }
