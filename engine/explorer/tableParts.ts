@@ -8,7 +8,7 @@ import { grouped, readable } from './format.js'
 import type { Groups } from './groups.js'
 import { type Html, hiddenInputs, html } from './html.js'
 import * as links from './links.js'
-import { fieldTitle, referencedResource } from './names.js'
+import { fieldTitle, nounFor, referencedResource } from './names.js'
 
 const sizes = [25, 50, 100, 200]
 
@@ -52,18 +52,16 @@ const newestFirst = (resource: Resource, query: links.TableQuery): Html => {
 
 export const summary = (resource: Resource, query: links.TableQuery, total: number): Html => {
   const { offset, limit } = query.page
-  const noun = (total === 1 ? resource.name : resource.plural).toLowerCase()
   const first = Number(offset) + 1
   const range =
     first <= total && total > limit && html` · rows ${grouped(first)}–${grouped(Math.min(total, first + limit - 1))}`
-  return html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun}${range}${total > 1 && html` · ${newestFirst(resource, query)}`}</p>`
+  return html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${nounFor(resource, total)}${range}${total > 1 && html` · ${newestFirst(resource, query)}`}</p>`
 }
 
 /** How many groups a query has, of how many rows. */
 export const groupsSummary = (resource: Resource, query: links.TableQuery, { rows, total }: Groups): Html => {
-  const noun = (rows === 1 ? resource.name : resource.plural).toLowerCase()
   const url = links.tableUrl(resource, { ...query, grouping: undefined })
-  return html`<p class="summary" role="status"><strong>${grouped(rows)}</strong> ${noun} in ${grouped(total)} ${total === 1 ? 'group' : 'groups'} · <a href="${url}">Show rows</a></p>`
+  return html`<p class="summary" role="status"><strong>${grouped(rows)}</strong> ${nounFor(resource, rows)} in ${grouped(total)} ${total === 1 ? 'group' : 'groups'} · <a href="${url}">Show rows</a></p>`
 }
 
 export const searchForm = (resource: Resource, query: links.TableQuery): Html => {

@@ -13,7 +13,7 @@ import { oncePer } from '../process/oncePer.js'
 import type { Storage } from '../storage/storage.js'
 import type { choicesPage } from './choices.js'
 import { withFilter } from './filters.js'
-import { groupingNames, parseGrouping } from './grouping.js'
+import { groupingNames, namesIn, parseGrouping } from './grouping.js'
 import {
   columnsParameter,
   groupingParameter,
@@ -61,14 +61,10 @@ const withOffset = ([name, value]: [string, string]): [string, string] => [
 ]
 
 /** The columns that the parameters name, in their order; undefined for all in the order of the descriptor. */
-const columnsIn = (resource: Resource, values: readonly string[], issues: Issue[]): readonly string[] | undefined => {
+const columnsIn = (resource: Resource, pairs: URLSearchParams, issues: Issue[]): readonly string[] | undefined => {
   const known = columnFields(resource).map(({ name }) => name)
-  const chosen = values.flatMap((value) => value.split(',')).filter(Boolean)
-  const wrong = chosen.filter((name) => !known.includes(name))
-  const issue = (name: string) =>
-    queryIssue('enum', columnsParameter(resource), `There is no column "${name}"${didYouMean(name, known)}`, name)
-  issues.push(...wrong.map(issue))
-  const columns = [...new Set(chosen)].filter((name) => known.includes(name))
+  const message = (name: string) => `There is no column "${name}"`
+  const columns = namesIn(pairs, columnsParameter(resource), known, message, issues)
   return columns.length === 0 || columns.join() === known.join() ? undefined : columns
 }
 
@@ -134,7 +130,7 @@ export const parseQuery = async (
   // One name after another: the address of the next page has the names that are still to be found.
   const unresolved = others.map(({ field, text }) => ({ field: field.name, operator: 'eq', value: text }) as const)
   const sentColumns = pairs.getAll(columnsParameter(resource))
-  const columns = columnsIn(resource, sentColumns, issues)
+  const columns = columnsIn(resource, pairs, issues)
   const grouping = parseGrouping(resource, (name) => groupingParameter(resource, name), pairs, issues)
   const query = { ...parsed, where: [...parsed.where, ...unresolved], columns, grouping }
   if (first) {

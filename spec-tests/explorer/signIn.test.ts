@@ -8,7 +8,7 @@ import { integer, number, text } from '../../engine/descriptor/index.js'
 import { tokenVerifier } from '../../engine/http/tokens.js'
 import { callersNamed } from '../support/callers.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { startService, type TestResponse, token } from '../support/service.js'
+import { sessionOf, startService, type TestResponse, token } from '../support/service.js'
 
 const people = resourceIn(
   'people',
@@ -199,12 +199,8 @@ test('who may not write is refused before anything is read', async () => {
     { resource: open, rows: [{ id: 1, name: 'Open' }] },
   ])
   const own = { origin: observed.address }
-  const signedIn = await observed.send('/explore/sign-in', {
-    method: 'POST',
-    headers: { ...form, ...own },
-    body: 'key=ana',
-  })
-  const json = { ...own, cookie: cookieOf(signedIn), 'content-type': 'application/json' }
+  const cookie = await sessionOf(observed.address, 'ana')
+  const json = { ...own, cookie, 'content-type': 'application/json' }
   const urlencoded = { ...json, ...form }
   const operations = (method: string, path: string) =>
     JSON.stringify({ operations: [{ method, path, ...(method !== 'DELETE' && { body: {} }) }] })

@@ -175,15 +175,15 @@ export const closeServices = async (): Promise<void> => {
   for (const close of started.splice(0)) await close()
 }
 
-/** The cookie of somebody who has signed in to the explorer with the write token. */
-const sessionOf = async (address: string): Promise<string> => {
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-  const { headers: found } = await exchange(address, '/explore/sign-in', {
+/** The cookie of somebody who has signed in to the explorer with a key, by default the write token. */
+export const sessionOf = async (address: string, key = token): Promise<string> => {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: address }
+  const { headers: answered } = await exchange(address, '/explore/sign-in', {
     method: 'POST',
     headers,
-    body: `key=${token}`,
+    body: `key=${key}`,
   })
-  return String(found['set-cookie']?.[0]).split(';')[0] as string
+  return String(answered['set-cookie']?.[0]).split(';')[0] as string
 }
 
 /** Starts a service, which ends with the test run. */
