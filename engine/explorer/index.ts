@@ -19,6 +19,9 @@ export interface Route {
   readonly name: string
   /** A path; one of its segments may be `:item`. */
   readonly path: string
+  /** What the page is about. */
+  readonly resource?: Resource
+  readonly operation?: OwnOperation
   readonly page: PageFunction
 }
 
@@ -65,7 +68,7 @@ const resourceRoutes = (resource: Resource): Route[] => {
         if (!seen || !isOffered(seen)) throw hidden(visitor)
         return page(visitor, { ...request, resource: seen })
       }
-      return [{ name, path: pageUrl(resource, ...folder, ...(segment ? [segment] : [])), page: asSeen }]
+      return [{ name, path: pageUrl(resource, ...folder, ...(segment ? [segment] : [])), resource, page: asSeen }]
     })
   return [...routes(tablePages), ...routes(rowPages, ...rowFolder(resource), ':item')]
 }
@@ -73,6 +76,7 @@ const resourceRoutes = (resource: Resource): Route[] => {
 const operationRoute = (operation: OwnOperation): Route => ({
   name: 'exploreOperation',
   path: ownFormUrl(operation.own),
+  operation,
   page(visitor, request) {
     if (!visitor.operations.includes(operation)) throw hidden(visitor)
     return operationPage(visitor, { ...request, operation })

@@ -12,15 +12,12 @@ const titles: Readonly<Record<number, string>> = {
   401: 'Sign in to see this',
   403: 'This is not for you',
   404: 'Not found',
-  412: 'Not saved',
   422: 'This address is not valid',
   503: 'Not available right now',
 }
 
 const errorMessages = ({ status, body, message }: HttpError): readonly string[] => {
   if (status === 401) return ['Only people with a key or token may see this page.']
-  if (status === 412)
-    return ['Somebody else has changed this row since you opened it. Go back, and load the page again.']
   const { detail } = body as { detail?: readonly Issue[] }
   return detail ? detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}.`) : [message]
 }

@@ -97,9 +97,8 @@ export const rowFolder = (resource: Resource): string[] => (isText(idField(resou
 
 export const findUrl = `${ownFolder}/find`
 
-/** The form of a custom operation, and where it sends the operation for a visitor who has signed in. */
+/** The form of a custom operation. */
 export const ownFormUrl = ({ name }: NamedOperation): string => `${ownFolder}/operations/${name}`
-export const ownTarget = ({ path }: NamedOperation): string => `${ownFolder}${path}`
 
 export const tableUrl = (resource: Resource, query: TableQuery, ...segments: string[]): string =>
   withQuery(pageUrl(resource, ...segments), tableParameters(resource, query))

@@ -5,7 +5,7 @@ import type { Product } from '../contract/service.js'
 import type { Selection } from '../descriptor/listQuery.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
-import type { Typed } from './controls.js'
+import type { Posted } from './controlTexts.js'
 import type { Html } from './html.js'
 
 /** Whom a page is for, and the service as that person may use it. */
@@ -30,8 +30,8 @@ export interface PageRequest {
   readonly origin: string
   /** Whether the client has gone, as it does with every key that is typed. */
   readonly caller: Caller
-  /** What a form has sent that could not be stored. */
-  readonly typed?: Typed | undefined
+  /** What a form has sent, if it is shown again. */
+  readonly posted?: Posted | undefined
 }
 
 /** A request for a page of a resource, which is given as the visitor sees it. */

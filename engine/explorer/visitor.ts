@@ -17,7 +17,7 @@ const seenResource = (
 ): Resource | undefined => {
   const own = rights.of(resource)
   if (!isAllowed(own.read)) return undefined
-  // Who has not signed in may still enter the write token in a form.
+  // Who has not signed in yet is led to the sign-in, and back.
   const may = (name: 'create' | 'update' | 'delete') => (isUnsigned && !resource.access) || isAllowed(own[name])
   const isSeen = (path: string) => registry.some((one) => one.path === path && isAllowed(rights.of(one).read))
   const seenField = (field: Field): Field => {
@@ -35,7 +35,7 @@ const seenResource = (
   }
 }
 
-/** Whether somebody may send an operation; who has not signed in may still enter the write token in its form. */
+/** Whether somebody may send an operation, perhaps after signing in. */
 const mayCall = ({ access }: NamedOperation, identity: Identity): boolean =>
   identity.isService === true ||
   (identity.name === undefined && access.length === 0) ||

@@ -49,7 +49,7 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
       })
   }
   addSignIn(pages, sessions, add)
-  addWrites(service, operations, pages, routes, add)
+  addWrites(service, pages, sessions, operations, routes, add)
   for (const file of assets()) add('exploreAsset', file.path, assetHandler(file, immutable))
   add('exploreAsset', '/favicon.ico', assetHandler(favicon()))
 

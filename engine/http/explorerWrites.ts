@@ -1,67 +1,59 @@
-/** Where the forms of the explorer send their writes: under the paths of its pages, for visitors who have signed in. */
-import * as errors from '../contract/errors.js'
-import { batchWriters, deriveOperations, type Operation, type ResourceOperation } from '../contract/operations.js'
-import type { Route } from '../explorer/index.js'
-import { batchPath, ownTarget, pageUrl, rowFolder } from '../explorer/links.js'
-import { batch } from './batch.js'
-import { withTags } from './batchTags.js'
-import { createHandler, type RowOperation } from './handlers.js'
-import type { Pages } from './pages.js'
-import { formType, plainWriter } from './plainForms.js'
-import type { AppContext } from './requestLog.js'
-import type { AddRoute, Handler, Service } from './serviceParts.js'
-import { isSameOrigin } from './sessions.js'
+/** Where the forms of the explorer send what was typed: to the addresses of their pages. */
 
-/** The path to which a form of the explorer sends an operation; undefined if none does. */
-const formTarget = (operation: Operation): string | undefined => {
-  if (operation.kind === 'own') return ownTarget(operation.own).replaceAll(/\{(\w+)\}/g, ':$1')
-  const { kind, resource } = operation as ResourceOperation
-  if (kind === 'create') return pageUrl(resource)
-  if (kind === 'import') return pageUrl(resource, 'import')
-  const isOfRow = kind === 'update' || kind === 'delete'
-  return isOfRow ? pageUrl(resource, ...rowFolder(resource), ':item') : undefined
+import * as errors from '../contract/errors.js'
+import { batchWriters, deriveOperations, type ImportOperation, type Operation } from '../contract/operations.js'
+import type { Route } from '../explorer/index.js'
+import { batchPath } from '../explorer/links.js'
+import { batch } from './batch.js'
+import { type FormHandler, formAnswerer } from './forms.js'
+import { createImportForm } from './importForms.js'
+import { createManyForm } from './manyForms.js'
+import { createOperationForm } from './operationForms.js'
+import type { Pages } from './pages.js'
+import { createRowForm, type RowForm } from './rowForms.js'
+import type { AddRoute, Handler, Service } from './serviceParts.js'
+import { isSameOrigin, type Sessions } from './sessions.js'
+
+const rowForms: Readonly<Record<string, RowForm>> = {
+  exploreCreate: 'create',
+  exploreEdit: 'update',
+  exploreDelete: 'delete',
+}
+const manyForms: Readonly<Record<string, 'update' | 'delete'>> = {
+  exploreEditMany: 'update',
+  exploreDeleteMany: 'delete',
 }
 
 export const addWrites = (
   service: Service,
-  operations: readonly Operation[],
   pages: Pages,
+  sessions: Sessions,
+  operations: readonly Operation[],
   routes: readonly Route[],
   add: AddRoute,
 ): void => {
   const writers = batchWriters(service.registry, deriveOperations(service.registry))
-  const storePlain = plainWriter(service)
-  const writePlain = async (ctx: AppContext, operation: RowOperation): Promise<void> => {
-    const outcome = await storePlain(ctx, pages.visitorOf(ctx), operation)
-    if ('form' in outcome) {
-      const form = routes.find(({ path }) => path === outcome.form) as Route
-      return pages.respond(ctx, form, outcome.typed)
-    }
-    ctx.redirect(outcome.next)
-    ctx.status = 303
-    pages.setPrivate(ctx)
+  const answer = formAnswerer(service, pages, sessions)
+
+  const formOf = ({ name, resource, operation }: Route): FormHandler | undefined => {
+    if (operation) return createOperationForm(service, operation)
+    const writer = resource && writers.get(resource.path)
+    if (!writer) return undefined
+    const imported = operations.find(
+      (one): one is ImportOperation => one.kind === 'import' && 'resource' in one && one.resource === resource,
+    )
+    if (name === 'exploreImport') return imported && createImportForm(service, imported)
+    const [kind, many] = [rowForms[name], manyForms[name]]
+    if (kind) return createRowForm(service, writer, kind)
+    return many && createManyForm(service, writer, many)
   }
-  for (const operation of operations) {
-    const path = formTarget(operation)
-    if (path === undefined) continue
-    const write = createHandler(service, operation)
-    const handler: Handler = async (ctx) => {
-      if (operation.kind === 'create' && ctx.is(formType)) return writePlain(ctx, operation as RowOperation)
-      // The script of a form reads JSON.
-      delete ctx.state.errorHtml
-      ctx.state.isPrivate = true
-      if (!ctx.state.session) throw errors.callerMissing()
-      // A browser names no origin when a page of the same one reads.
-      if (ctx.method !== 'GET' && ctx.method !== 'HEAD' && !isSameOrigin(ctx)) throw errors.forbidden()
-      await write(ctx)
-      pages.setPrivate(ctx)
-    }
-    add('exploreWrite', path, handler, operation.route.method)
-    const page = { update: 'edit', delete: 'delete' }[operation.kind as string]
-    if (page) add('exploreWrite', `${path}/${page}`, (ctx) => writePlain(ctx, operation as RowOperation), 'post')
+  for (const route of routes) {
+    const form = formOf(route)
+    if (form) add('exploreWrite', route.path, (ctx) => answer(ctx, route, form), 'post')
   }
-  // Whether or not the API has a batch: many rows are changed all or none.
-  const writeMany = batch(service, { writers }, withTags)
+
+  // Whether or not the API has a batch: what was done to many rows is undone at once.
+  const writeMany = batch(service, { writers })
   const handler: Handler = async (ctx) => {
     delete ctx.state.errorHtml
     ctx.state.isPrivate = true

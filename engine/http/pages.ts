@@ -5,7 +5,7 @@ import { hasAccess } from '../contract/accessDocuments.js'
 import * as errors from '../contract/errors.js'
 import type { Operation } from '../contract/operations.js'
 import { type Identity, nobody } from '../descriptor/access.js'
-import type { Typed } from '../explorer/controls.js'
+import type { Posted } from '../explorer/controlTexts.js'
 import type { Route } from '../explorer/index.js'
 import { errorPage, renderPage, renderRest, renderStart } from '../explorer/layout.js'
 import type { LaterPage, Page, PageResponse, Visitor } from '../explorer/page.js'
@@ -41,7 +41,7 @@ const identityOf = (ctx: AppContext): Identity => ctx.state.session ?? nobody
 export const createPages = (service: Service, operations: readonly Operation[]) => {
   const { product, registry, storage, callers } = service
   const isGuarded = hasAccess(registry)
-  const canSignIn = callers.hasOthers || isGuarded
+  const canSignIn = callers.isConfigured || isGuarded
   const offer = { product, registry, storage, operations, writes: callers.isConfigured, canSignIn }
   const visitorOf = oncePer((identity: Identity) => visitorFor(offer, identity, permitFor(identity).rights))
 
@@ -70,16 +70,17 @@ export const createPages = (service: Service, operations: readonly Operation[]) 
 
   return {
     setPrivate,
+    identityOf,
     visitorOf: (ctx: AppContext): Visitor => visitorOf(identityOf(ctx)),
-    /** Answers with the page of a route; a form may be shown again, with what was typed and what is wrong with it. */
-    async respond(ctx: AppContext, { path, page }: Route, typed?: Typed): Promise<void> {
+    /** Answers with the page of a route; a form may be shown again, with what it has sent and what is wrong with it. */
+    async respond(ctx: AppContext, { path, page }: Route, posted?: Posted): Promise<void> {
       const visitor = visitorOf(identityOf(ctx))
       const segment = ctx.path.split('/')[path.split('/').indexOf(':item')] ?? ''
       const origin = `${ctx.protocol}://${ctx.host}`
       // A page has several reads, each of which waits for its client to leave.
       ctx.res.setMaxListeners(30)
       const { querystring, res: caller } = ctx
-      const response = await page(visitor, { segment, querystring, origin, caller, typed })
+      const response = await page(visitor, { segment, querystring, origin, caller, posted })
       if (!('later' in response)) await send(ctx, visitor, response)
       else if (ctx.method !== 'GET' || !(await isLate(response.later)))
         await send(ctx, visitor, { ...(await response.later), ...(response.status && { status: response.status }) })

@@ -3,9 +3,8 @@ import * as errors from '../contract/errors.js'
 import { bodyLimit } from '../contract/rowBody.js'
 import { signInPath, signOutPath } from '../explorer/links.js'
 import { localPath, signInPage } from '../explorer/signIn.js'
-import { readText } from './body.js'
+import { readForm } from './formBody.js'
 import type { Pages } from './pages.js'
-import { formType } from './plainForms.js'
 import type { AppContext } from './requestLog.js'
 import type { AddRoute } from './serviceParts.js'
 import { isSameOrigin, type Sessions } from './sessions.js'
@@ -30,7 +29,7 @@ export const addSignIn = (pages: Pages, sessions: Sessions, add: AddRoute): void
   )
   const signIn = async (ctx: AppContext): Promise<void> => {
     if (ctx.get('Origin') !== '' && !isSameOrigin(ctx)) throw errors.forbidden()
-    const form = new URLSearchParams(await readText(ctx, [formType], bodyLimit))
+    const { texts: form } = await readForm(ctx, bodyLimit)
     const next = localPath(form.get('next'))
     if (await sessions.start(ctx, (form.get('key') ?? '').trim())) {
       ctx.redirect(next)

@@ -181,7 +181,8 @@ test('a reference has the name of its row and a link to it on every page, whatev
       })),
     },
   ])
-  const pageOf = async (path: string) => (await named.send(path)).text
+  const headers = { cookie: await sessionOf(named.address) }
+  const pageOf = async (path: string) => (await named.send(path, { headers })).text
   const table = await pageOf('/explore/staff?limit=50')
   const found = await pageOf('/explore/staff?limit=50&q=person')
   const rows = await Promise.all([1, 25, 40].map(async (n) => [n, await pageOf(`/explore/staff/${n}`)] as const))
