@@ -69,7 +69,7 @@ export const renderForm = (parts: FormParts): Html => {
   const message = posted?.message
   const values = Object.entries(hidden).filter(([, value]) => value !== undefined && value !== false)
   const actions = html`<p class="actions"><button class="submit ${!isSecondary && 'primary'} ${isDangerous && 'danger'}">${button}</button>${back && html` <a class="button" href="${back}">Cancel</a>`}</p>`
-  return html`<form method="post" action="${action}" id="${id}"${part && html` enctype="multipart/form-data" data-part="${part.id}"`} data-form data-doubt="${doubt}"${posted && posted.response === undefined && html` data-unsaved`}${script} novalidate>
+  return html`<form method="post" action="${action}" enctype="multipart/form-data" id="${id}"${part && html` data-part="${part.id}"`} data-form data-doubt="${doubt}"${posted && posted.response === undefined && html` data-unsaved`}${script} novalidate>
     <div id="error" class="form-error notice error" role="alert" tabindex="-1"${!message && html` hidden`}>${message}</div>
     ${content}
     ${values.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}${part ? html`<div id="${part.id}">${actions}${part.result}</div>` : actions}</form>`

@@ -5,7 +5,7 @@ import bodyParser from 'koa-bodyparser'
 import * as errors from '../contract/errors.js'
 import { invalidKeyIssue } from '../contract/headers.js'
 import { bodyIssue } from '../contract/issues.js'
-import { bodyLimit, formLimit, importLimit } from '../contract/rowBody.js'
+import { bodyLimit, fileFormLimit, formLimit, importLimit } from '../contract/rowBody.js'
 import { hasTooManyValues, maxValuesOf } from '../contract/valueCount.js'
 import type { Identity } from '../descriptor/access.js'
 import type { Resource } from '../descriptor/registry.js'
@@ -38,7 +38,7 @@ const parserOf = (limit: number) =>
     encoding: null as unknown as string,
   })
 
-const parsers = new Map([bodyLimit, importLimit, formLimit].map((limit) => [limit, parserOf(limit)]))
+const parsers = new Map([bodyLimit, importLimit, formLimit, fileFormLimit].map((limit) => [limit, parserOf(limit)]))
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 const checkContentType = ({ request }: Context, allowed: readonly string[]): void => {

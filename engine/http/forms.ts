@@ -32,6 +32,8 @@ export interface FormRequest {
 export interface FormHandler {
   /** Whether nobody needs to sign in. */
   readonly isPublic?: boolean
+  /** The most bytes of what it sends. */
+  readonly limit?: number
   /** Whether somebody may send the form at all; decided before anything is read. */
   readonly isAllowed: (permit: Permit) => boolean
   /** Stores what was sent. Resolves with what was done, or with the form as it is shown again. */
@@ -85,7 +87,7 @@ export const formAnswerer = ({ callers }: Service, pages: Pages, sessions: Sessi
     }
     const isKnown = ctx.state.session !== undefined || form.isPublic === true
     if (isKnown) check()
-    const body = await readForm(ctx, ctx.state.session ? formLimit : bodyLimit)
+    const body = await readForm(ctx, ctx.state.session ? (form.limit ?? formLimit) : bodyLimit)
     const { texts } = body
     const posted: Posted = { texts, status: 200, issues: [] }
     if (!isKnown) {

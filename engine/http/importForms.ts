@@ -2,7 +2,7 @@
 import * as errors from '../contract/errors.js'
 import type { ImportType } from '../contract/importRows.js'
 import type { ImportOperation } from '../contract/operations.js'
-import { importLimit } from '../contract/rowBody.js'
+import { fileFormLimit, importLimit } from '../contract/rowBody.js'
 import { isAllowed } from '../descriptor/access.js'
 import type { ImportCounts } from '../explorer/controlTexts.js'
 import { importMessage, unreadFields } from '../explorer/importPage.js'
@@ -53,6 +53,7 @@ export const createImportForm = (service: Service, operation: ImportOperation): 
   }
 
   return {
+    limit: fileFormLimit,
     isAllowed: ({ rights }) => isAllowed(rights.of(resource).create),
     async store(request) {
       const { permit, posted, body, idempotencyKey } = request
