@@ -1,7 +1,7 @@
 /** Reads the body of an import: CSV, NDJSON or a JSON array, as the rows that were sent, with what is wrong with their form. */
 import { isUtf8 } from 'node:buffer'
 import { endOfString, maxJsonBytes } from '../descriptor/jsonText.js'
-import { isJson, kindOf } from '../descriptor/kinds/index.js'
+import { isJson } from '../descriptor/kinds/index.js'
 import { didYouMean } from '../descriptor/nearest.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { jsonNoun, shorten, Violation } from '../descriptor/violations.js'
@@ -11,6 +11,7 @@ import { bodyIssue, violationIssue } from './issues.js'
 import { hasTooManyValues, maxValuesOf } from './jsonScan.js'
 import { type CsvCell, countLines, delimiterIn, readCsv } from './readCsv.js'
 import { bodyLimit } from './rowBody.js'
+import { textJson } from './textValues.js'
 
 export const importTypes = ['text/csv', 'application/x-ndjson', 'application/json'] as const
 export type ImportType = (typeof importTypes)[number]
@@ -36,26 +37,15 @@ const wrongRow = (issue: Issue, line?: number): SentRow => ({
   issues: [issue],
 })
 
-const literal = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false)$/
-
 const isEmpty = ({ text, isQuoted }: CsvCell): boolean => text === '' && !isQuoted
 
-/** A cell as JSON: numbers, booleans and JSON values are read as such, everything else is a text. */
+/** A cell as JSON. */
 const cellJson = (field: Field, cell: CsvCell): string | Issue => {
   const { text } = cell
   if (isEmpty(cell)) return 'null'
   if (isJson(field) && text.length > maxJsonBytes)
     return violationIssue(field, new Violation('json_too_large', Buffer.byteLength(text), { max_bytes: maxJsonBytes }))
-  if (isJson(field)) {
-    try {
-      JSON.parse(text)
-      return text
-    } catch {
-      return violationIssue(field, new Violation('json_parsing', text))
-    }
-  }
-  const isLiteral = /number|checkbox/.test(kindOf(field.kind).input) && literal.test(text)
-  return isLiteral ? text : JSON.stringify(text)
+  return textJson(field, text)
 }
 
 interface Names {
@@ -136,7 +126,7 @@ function* csvRows(
 }
 
 /** A row is no larger than one that is created by itself. */
-const largeRow = (resource: Resource, source: string): Issue | undefined => {
+export const largeRow = (resource: Resource, source: string): Issue | undefined => {
   const bytes = Buffer.from(source.slice(0, bodyLimit + 1))
   if (bytes.length > bodyLimit) return bodyIssue('too_long', `The row has more than ${bodyLimit} bytes.`)
   const maxValues = maxValuesOf(resource)

@@ -22,6 +22,9 @@ export const bodyLimit = 1024 * 1024
 /** The most bytes of an import. */
 export const importLimit = 16 * 1024 * 1024
 
+/** The most bytes of a form of the explorer, which has a row as it was too; and of one with a file and what is around it. */
+export const [formLimit, fileFormLimit] = [4 * bodyLimit, importLimit + 64 * 1024]
+
 /** Reads the body of a request, with its source; the values are those that may be stored. */
 export type BodyReader = (body: unknown, source?: string) => { values: RowValues; issues: Issue[] }
 

@@ -1,6 +1,6 @@
-/** The files that pages load: a fixed list, so that no other file can be reached. */
+/** The files that pages load: those that are in their folder when the service starts, so that no other file can be reached. */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 export interface Asset {
@@ -22,11 +22,7 @@ export const assetIn = (folder: string, file: string): Asset => {
 
 export const explorerFile = (name: string): string => join(import.meta.dirname, 'assets', name)
 
-const files = [
-  ...['theme.css', 'explorer.css', 'icon.svg'],
-  ...['explorer.js', 'navigate.js', 'combobox.js', 'form.js', 'write.js', 'operation.js', 'importForm.js', 'find.js'],
-  ...['cells.js', 'inPlace.js', 'select.js', 'views.js'],
-].map(explorerFile)
+const files = readdirSync(explorerFile('')).map(explorerFile)
 
 /** Named after its contents, so that browsers may keep the files; scripts import each other by relative paths. */
 const digest = createHash('sha256')

@@ -3,12 +3,12 @@ import { isMoment, kindOf, type ParameterValue } from '../descriptor/kinds/index
 import type { Condition, Selection } from '../descriptor/listQuery.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { Violation } from '../descriptor/violations.js'
-import type { Caller, Storage, Table } from '../storage/storage.js'
-import { describeCount, maxRows, partNote, rangeFields, withTimeout } from './counts.js'
+import type { Caller, Table } from '../storage/storage.js'
+import { type Counts, describeCount, maxRows, partNote, rangeFields } from './counts.js'
 import { without } from './filters.js'
 import { readable } from './format.js'
 import { type Html, html } from './html.js'
-import { type TableView, tableUrl } from './links.js'
+import { type TableQuery, type TableView, tableUrl } from './links.js'
 import { fieldTitle } from './names.js'
 import { readSummary } from './rows.js'
 
@@ -120,28 +120,28 @@ const readChart = async (
   return { field, ends, bars: bars.map((bar, n) => ({ ...bar, rows: counted.get(n) ?? 0 })) }
 }
 
-/** The charts of a page; undefined if counting took too long. */
-export interface Charts {
-  readonly charts: readonly Chart[] | undefined
-  /** How many rows match. */
-  readonly total: number
+/** The fields that have a chart; groups of rows have one of their own. */
+export const chartFields = (resource: Resource, { grouping }: TableQuery): Field[] =>
+  grouping?.by.length ? [] : rangeFields(resource)
+
+export const readCharts = async (
+  table: Table,
+  fields: readonly Field[],
+  selection: Selection,
+  caller: Caller,
+): Promise<Chart[]> => {
+  const charts: Chart[] = []
+  // One after the other, so that a page does not take all readers.
+  for (const field of fields) {
+    const chart = await readChart(table, field, selection, caller)
+    if (chart) charts.push(chart)
+  }
+  return charts
 }
 
-export const createChartReader = (storage: Storage, resource: Resource) => {
-  const table = storage.table(resource)
-  const read = async (selection: Selection, caller: Caller): Promise<Chart[]> => {
-    const charts: Chart[] = []
-    // One after the other, so that a page does not take all readers.
-    for (const field of rangeFields(resource)) {
-      const chart = await readChart(table, field, selection, caller)
-      if (chart) charts.push(chart)
-    }
-    return charts
-  }
-  return async (selection: Selection, total: number, client: Caller, timeoutMs: number): Promise<Charts> => {
-    const charts = await withTimeout(client, timeoutMs, (caller) => read(selection, caller)).catch(() => undefined)
-    return { charts, total }
-  }
+/** What was counted for a table and its charts. */
+export interface Counted extends Counts {
+  readonly charts: readonly Chart[] | undefined
 }
 
 const barWidth = 10
@@ -169,8 +169,8 @@ const renderChart = ({ registry, resource, query }: TableView, { field, ends, ba
 }
 
 /** All charts of a table; empty until their rows are counted. */
-export const renderCharts = (view: TableView, counted: Charts | undefined): Html => {
-  const isLater = !counted && rangeFields(view.resource).length > 0
+export const renderCharts = (view: TableView, counted: Counted | undefined): Html => {
   const { charts = [], total = 0 } = counted ?? {}
+  const isLater = !counted && chartFields(view.resource, view.query).length > 0
   return html`<section class="charts ${isLater && 'later'}" id="charts" aria-label="Distributions">${charts.map((chart) => renderChart(view, chart, total))}${charts.length > 0 && partNote(total)}</section>`
 }

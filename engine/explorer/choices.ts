@@ -2,15 +2,15 @@
 import { queryParameters } from '../contract/parameters.js'
 import { parseId } from '../descriptor/ids.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
-import type { Field, Resource, RowValues } from '../descriptor/registry.js'
+import { type Field, filterFields, type Resource, type RowValues } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
-import { createValueCounter } from './counts.js'
+import { countValues, inTime } from './counts.js'
 import { withFilter } from './filters.js'
 import { grouped } from './format.js'
 import { type Html, html } from './html.js'
-import type { ExplorerService, Page, PageRequest } from './layout.js'
 import { type TableQuery, tableUrl } from './links.js'
 import { fieldTitle, rowLabel } from './names.js'
+import type { Page, ResourceRequest, Visitor } from './page.js'
 import { eachRow } from './rows.js'
 import { hasMatch } from './values.js'
 
@@ -62,33 +62,33 @@ export const readChoices = async (
   }
 }
 
-export const rowOptions =
-  (storage: Storage, target: Resource) =>
-  async ({ querystring, caller }: PageRequest): Promise<Html> => {
-    const text = queryParameters(querystring).get('q') ?? ''
-    const { choices } = await readChoices(storage, target, text, 8, caller)
-    if (choices.length === 0)
-      return html`<li class="note" role="option" aria-disabled="true">No ${target.name.toLowerCase()} found</li>`
-    return html`${choices.map(({ id, label }, n) => html`<li role="option" aria-selected="false" id="choice-${n}" data-value="${id}" data-label="${label}"><bdi>${label}</bdi> <span class="note">#${id}</span></li>`)}`
-  }
+export const rowOptions = async (
+  { storage }: Visitor,
+  { resource: target, querystring, caller }: ResourceRequest,
+): Promise<Html> => {
+  const text = queryParameters(querystring).get('q') ?? ''
+  const { choices } = await readChoices(storage, target, text, 8, caller)
+  if (choices.length === 0)
+    return html`<li class="note" role="option" aria-disabled="true">No ${target.name.toLowerCase()} found</li>`
+  return html`${choices.map(({ id, label }, n) => html`<li role="option" aria-selected="false" id="choice-${n}" data-value="${id}" data-label="${label}"><bdi>${label}</bdi> <span class="note">#${id}</span></li>`)}`
+}
 
 /** Suggestions for a text that lists are filtered by: its most frequent values, which contain what was typed. */
-export const valueOptions = (storage: Storage, resource: Resource) => {
-  const countValues = createValueCounter(storage, resource)
-  return async ({ querystring, caller }: PageRequest): Promise<Html> => {
-    const parameters = queryParameters(querystring)
-    const total = (await storage.counts([resource])).get(resource) ?? 0
-    const { counts } = await countValues(defaultListQuery, total, caller, 1_000)
-    const typed = (parameters.get('q') ?? '').toLowerCase()
-    const values = (counts?.values.get(parameters.get('field') ?? '') ?? []).filter(
-      ([value]) => value !== '' && value.toLowerCase().includes(typed),
-    )
-    return html`${values.slice(0, 8).map(([value], n) => html`<li role="option" aria-selected="false" id="value-${n}" data-value="${value}"><bdi>${value}</bdi></li>`)}`
-  }
+export const valueOptions = async (
+  { storage }: Visitor,
+  { resource, querystring, caller }: ResourceRequest,
+): Promise<Html> => {
+  const parameters = queryParameters(querystring)
+  const fields = filterFields(resource).filter(({ name }) => name === parameters.get('field'))
+  const count = (client: Caller) => countValues(storage.table(resource), fields, defaultListQuery, client)
+  const [counts = []] = (await inTime(caller, 1_000, count))?.values() ?? []
+  const typed = (parameters.get('q') ?? '').toLowerCase()
+  const values = counts.filter(([value]) => value.toLowerCase().includes(typed))
+  return html`${values.slice(0, 8).map(([value], n) => html`<li role="option" aria-selected="false" id="value-${n}" data-value="${value}"><bdi>${value}</bdi></li>`)}`
 }
 
 export const choicesPage = async (
-  { registry, storage }: ExplorerService,
+  { registry, storage }: Visitor,
   resource: Resource,
   query: TableQuery,
   { field, target, text }: { readonly field: Field; readonly target: Resource; readonly text: string },

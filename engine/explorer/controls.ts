@@ -1,45 +1,32 @@
 /** The control of a field in the form of a new row, or of one that exists. */
-import { indentedJson, JsonText } from '../descriptor/jsonText.js'
-import { canonicalOf, type KindEntry, kindOf } from '../descriptor/kinds/index.js'
+import { canonicalOf, kindOf } from '../descriptor/kinds/index.js'
 import {
   type Field,
   type GivenValue,
   isMandatory,
   type Registry,
   type Resource,
-  type RowValues,
   type Value,
 } from '../descriptor/registry.js'
+import { shownText } from './conflicts.js'
+import type { FormView } from './controlTexts.js'
 import { inputType, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { pageUrl } from './links.js'
-import { bothNames, fieldTitle, type Labels, referencedResource } from './names.js'
-import { likeValue, ruleWords } from './ruleWords.js'
+import { bothNames, fieldTitle, referencedResource } from './names.js'
+import { ruleWords } from './ruleWords.js'
 
 const formats = { date: 'YYYY-MM-DD', timestamp: 'YYYY-MM-DDTHH:MM:SSZ' }
-
-export interface Edited {
-  readonly row: RowValues
-  readonly labels: Labels
-}
-
-/** What a form without the script has sent, and what is wrong with it: it is shown again. */
-export interface Typed {
-  readonly sent: URLSearchParams
-  readonly issues: readonly { readonly field: string; readonly message: string }[]
-  /** The tag of the row when the form was opened. */
-  readonly tag?: string | undefined
-}
 
 const presetText = (value: GivenValue): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))
 
 /** The default as it would be stored now; an update has none. */
-const defaultText = ({ default: source }: Field, edited: Edited | undefined): string | undefined =>
-  source === undefined || edited ? undefined : presetText(typeof source === 'function' ? source() : source)
+const defaultText = ({ default: source }: Field, { row }: FormView): string | undefined =>
+  source === undefined || row ? undefined : presetText(typeof source === 'function' ? source() : source)
 
 /** Whether a control may not be left empty; a box that is not checked has a value too. */
-const isNeeded = (field: Field, edited: Edited | undefined): boolean =>
-  kindOf(field.kind).input !== 'checkbox' && (edited ? field.required : isMandatory(field))
+const isNeeded = (field: Field, { row }: FormView): boolean =>
+  kindOf(field.kind).input !== 'checkbox' && (row ? field.required : isMandatory(field))
 
 const isLong = (value: Value | undefined): boolean =>
   typeof value === 'string' && (value.length > 80 || /[\n\r]/.test(value))
@@ -81,25 +68,10 @@ const ruleAttributes = (field: Field): Html[] => {
 /** Without a greatest value, browsers take years of six digits. */
 const latest: Readonly<Record<string, string>> = { date: '9999-12-31', 'datetime-local': '9999-12-31T23:59:59.999' }
 
-/** The value of a control; times have no zone there, and no seconds if these are zero. */
-export const controlValue = ({ kind, redacted }: Field, value: Value): string => {
-  if (value === null || redacted) return ''
-  if (value instanceof JsonText) return indentedJson(value.text)
-  if (kindOf(kind).input !== 'datetime-local') return String(value)
-  return String(value).replace(/(?::00)?(?:\.0+)?Z$/, '')
-}
-
-const renderSelect = (
-  field: Field,
-  edited: Edited | undefined,
-  common: Html,
-  values: readonly unknown[],
-  typed: string | undefined,
-): Html => {
-  const preset = defaultText(field, edited)
-  const chosen = typed ?? (edited && controlValue(field, edited.row[field.name] ?? null))
+const renderSelect = (field: Field, view: FormView, common: Html, values: readonly unknown[], chosen: string): Html => {
+  const preset = defaultText(field, view)
   const none = preset === undefined ? (isMandatory(field) ? 'Choose' : '–') : `Default: ${readable(field, preset)}`
-  const isOptional = !edited || chosen === '' || !(field.required || field.next)
+  const isOptional = !view.row || chosen === '' || !(field.required || field.next)
   // A row that is older than the rule may have another value.
   const all = [...new Set([...values.map(String), ...(chosen ? [chosen] : [])])]
   const options = all.map(
@@ -111,24 +83,16 @@ const renderSelect = (
 
 /** Any text is accepted; the picker beside it writes the usual form. */
 const withPicker = (registry: Registry, field: Field, input: Html): Html =>
-  html`<span class="with-picker">${input}<input type="${inputType(field)}" class="picker" data-picks="${field.name}" tabindex="-1" aria-label="Choose ${fieldTitle(registry, field).toLowerCase()} from a calendar" hidden></span>`
-
-/** How the script writes the value of an input as JSON; by default as a string. */
-const forms: Partial<Record<KindEntry['input'], string>> = {
-  'datetime-local': 'time',
-  number: 'literal',
-  checkbox: 'literal',
-  textarea: 'json',
-}
+  html`<span class="with-picker">${input}<input type="${inputType(field)}" class="picker" tabindex="-1" aria-label="Choose ${fieldTitle(registry, field).toLowerCase()} from a calendar" hidden></span>`
 
 /** The values that an update may choose: what is stored, and what may follow it. */
 const possibleValues = ({ next, oneOf = [] }: Field, stored: Value): readonly GivenValue[] | undefined =>
   next && stored !== null && oneOf.includes(stored) ? [stored, ...(next[String(stored)] ?? [])] : undefined
 
 /** Shows the name of the row that a reference stands for; the id is beside it. */
-const referenceInput = (target: Resource, common: Html, id: string, edited: Edited | undefined): Html => {
-  const label = id === '' ? undefined : edited?.labels(target, id)
-  const known = id !== '' && html` value="${label ?? id}"${edited && html` data-id="${id}"`}`
+const referenceInput = (target: Resource, common: Html, id: string, { labels }: FormView): Html => {
+  const label = id === '' ? undefined : labels(target, id)
+  const known = id !== '' && html` value="${label ?? id}"${label !== undefined && html` data-id="${id}"`}`
   const create = target.create && html` data-new="${pageUrl(target, 'new')}" data-noun="${target.name.toLowerCase()}"`
   return html`<div class="combobox"><input ${common}${known} dir="auto" data-choices="${pageUrl(target, 'choices')}"${create} placeholder="Type a name or an id"><span class="picked note">${label !== undefined && `#${id}`}</span></div>`
 }
@@ -137,56 +101,54 @@ const renderInput = (
   registry: Registry,
   resource: Resource,
   field: Field,
-  edited: Edited | undefined,
-  again: Typed | undefined,
+  view: FormView,
+  text: string,
+  isWrong: boolean,
 ): Html => {
   const { name, kind, oneOf, format, redacted } = field
   const target = referencedResource(registry, field)
   const { input } = kindOf(kind)
-  const stored = edited?.row[name] ?? null
-  const typed = again && (again.sent.get(name) ?? '')
-  const text = typed ?? controlValue(field, stored)
-  const isWrong = again?.issues.some((issue) => issue.field === name)
+  const stored = view.row?.[name] ?? null
   const value = text !== '' && html` value="${text}"`
-  const json = forms[input] ?? 'string'
-  const like = likeValue(resource, field)
-  const common = html`id="field-${name}" name="${name}" data-json="${json}"${like !== undefined && html` data-like="${like}"`}${field.next && html` data-steps="${JSON.stringify(field.next)}"`}${redacted && html` data-redacted`} autocomplete="off" aria-describedby="help-${name} issue-${name}"${isNeeded(field, edited) && html` aria-required="true"`}${isWrong && html` aria-invalid="true"`}`
-  if (target) return referenceInput(target, common, text, typed === undefined ? edited : undefined)
+  const common = html`id="field-${name}" name="${name}" autocomplete="off" aria-describedby="help-${name} issue-${name}"${isNeeded(field, view) && html` aria-required="true"`}${isWrong && html` aria-invalid="true"`}`
+  if (target) return referenceInput(target, common, text, view)
   const isBox = input === 'checkbox' && field.required
   const values = possibleValues(field, stored) ?? oneOf ?? (input === 'checkbox' ? [true, false] : undefined)
-  if (values && !isBox) return renderSelect(field, edited, common, values, typed)
-  const hint = defaultText(field, edited) ?? (edited && redacted ? 'Redacted' : format ? formats[format] : '')
+  if (values && !isBox) return renderSelect(field, view, common, values, text)
+  const hint = defaultText(field, view) ?? (view.row && redacted ? 'Redacted' : format ? formats[format] : '')
   const placeholder = html` placeholder="${hint}"`
   if (format && kindOf(kind).isText) return withPicker(registry, field, html`<input ${common}${value}${placeholder}>`)
-  if (field.filter && kindOf(kind).isText && !isLong(stored))
+  if (field.filter && kindOf(kind).isText && !isLong(text))
     return html`<div class="combobox"><input ${common}${value} dir="auto"${placeholder}${ruleAttributes(field)} data-choices="${pageUrl(resource, 'values')}?field=${name}"></div>`
   // A parser drops the first line feed of a textarea.
-  if (input === 'textarea' || isMultiline(resource, field) || isLong(stored))
+  if (input === 'textarea' || isMultiline(resource, field) || isLong(text))
     return html`<textarea rows="1" ${common} dir="auto"${placeholder}${ruleAttributes(field)}>
 ${text}</textarea>`
   // Without bounds a number is typed as a text: the wheel of a mouse changes the other kind of input.
   const isPlainNumber = input === 'number' && field.min === undefined && field.max === undefined
   if (isPlainNumber) return html`<input inputmode="decimal" ${common}${value}${placeholder}>`
-  const isPreset = edited ? stored === true : defaultText(field, edited) === 'true'
-  const isChecked = again ? again.sent.has(name) : isPreset
-  const state = input === 'checkbox' ? isChecked && html` checked` : value
+  const isChecked = (text || defaultText(field, view)) === 'true'
+  if (isBox)
+    return html`<input type="checkbox" ${common} value="true"${isChecked && html` checked`}><input type="hidden" name="${name}" value="false">`
   // To the minute, unless the value says more.
   const step =
     input === 'datetime-local' && /:\d\d:\d\d/.test(text) && html` step="${text.includes('.') ? '0.001' : '1'}"`
-  return html`<input type="${input}" ${common}${state}${step}${input === 'text' && html` dir="auto"`}${placeholder}${ruleAttributes(field)}>`
+  return html`<input type="${input}" ${common}${value}${step}${input === 'text' && html` dir="auto"`}${placeholder}${ruleAttributes(field)}>`
 }
 
-export const control = (registry: Registry, resource: Resource, field: Field, edited?: Edited, typed?: Typed): Html => {
+export const control = (registry: Registry, resource: Resource, field: Field, view: FormView): Html => {
   const { name, about, kind } = field
   const { input } = kindOf(kind)
-  const preset = input.startsWith('date') && defaultText(field, edited)
+  const preset = input.startsWith('date') && defaultText(field, view)
   const help = [
     about,
-    ...ruleWords(registry, resource, field, edited !== undefined).map((words) => `${words}.`),
+    ...ruleWords(registry, resource, field, view.row !== undefined).map((words) => `${words}.`),
     input === 'datetime-local' && 'In UTC, not in your time zone.',
     preset && `Default: ${readable(field, preset)}.`,
-    edited && field.redacted && 'Never shown: leave it empty to keep it.',
+    view.row && field.redacted && 'Never shown: leave it empty to keep it.',
   ].filter(Boolean)
-  return html`<div class="control"><label for="field-${name}">${bothNames(registry, field)}${isNeeded(field, edited) && html` <span class="required">required</span>`}</label>
-    ${renderInput(registry, resource, field, edited, typed)}<p class="help" id="help-${name}">${help.join(' ')}</p><p class="issue" id="issue-${name}">${typed?.issues.filter((issue) => issue.field === name).map(({ message }) => message)}</p></div>`
+  const { text, other } = shownText(registry, field, view)
+  const messages = view.posted?.issues.filter((issue) => issue.field === name).map(({ message }) => message) ?? []
+  return html`<div class="control"><label for="field-${name}">${bothNames(registry, field)}${isNeeded(field, view) && html` <span class="required">required</span>`}</label>
+    ${renderInput(registry, resource, field, view, text, messages.length > 0)}<p class="help" id="help-${name}">${help.join(' ')}</p><p class="issue" id="issue-${name}">${messages.join(' ')}</p>${other}</div>`
 }

@@ -1,32 +1,27 @@
 /** Counts the most frequent values of the filters of a result, by summaries of a bounded number of rows. */
 import { EventEmitter, once } from 'node:events'
 import type { Selection } from '../descriptor/listQuery.js'
-import { type Field, filterFields, type Resource } from '../descriptor/registry.js'
-import type { Caller, Storage, Table } from '../storage/storage.js'
+import type { Field, Resource } from '../descriptor/registry.js'
+import type { Caller, Table } from '../storage/storage.js'
 import { grouped } from './format.js'
 import { type Html, html } from './html.js'
 import { readSummary } from './rows.js'
 
-/** The fields whose ranges can be asked for; they also have a chart. */
+/** The fields whose ranges can be asked for; they can have a chart. */
 export const rangeFields = ({ fields }: Resource): Field[] => fields.filter((field) => field.range)
 
 /** How many rows are counted at most, and how many values of a field. */
 export const maxRows = 100_000
 const maxValues = 12
 
-/** How often values occur among matching rows. */
-export interface ValueCounts {
-  /** How many rows were counted. */
-  readonly rows: number
-  /** The most frequent values of each field, most frequent first; without null and long texts. */
-  readonly values: ReadonlyMap<string, readonly (readonly [value: string, rows: number])[]>
-}
+/** The most frequent values of each field, most frequent first; without null and long texts. */
+export type ValueCounts = ReadonlyMap<string, readonly (readonly [value: string, rows: number])[]>
 
-/** The counts of a page's filters; undefined if counting took too long. */
+/** What was counted for a page; undefined what took too long. */
 export interface Counts {
-  readonly counts: ValueCounts | undefined
   /** How many rows match. */
   readonly total: number
+  readonly values: ValueCounts | undefined
 }
 
 /** A number of counted rows; there may be more if not all were counted. */
@@ -40,37 +35,32 @@ export const partNote = (total: number): Html | false =>
 /** Longer values are not shown. */
 const maxValueLength = 400
 
-const countValues = async (
+export const countValues = async (
   table: Table,
   fields: readonly Field[],
   { where, search }: Selection,
   caller: Caller,
 ): Promise<ValueCounts> => {
-  const values = new Map<string, [string, number][]>()
-  let rows = 0
+  const counts = new Map<string, [string, number][]>()
   // One after the other, so that a page does not take all readers.
   for (const { name } of fields) {
     const query = { where, search, by: [{ name, field: name }], limit: maxValues, maxRows }
-    const { data, meta } = await readSummary(table, query, caller)
-    const counted = data.map(({ by, count }): [unknown, number] => [by[name], count])
-    rows = meta.rows
-    values.set(
+    const { data } = await readSummary(table, query, caller)
+    const values = data.map(({ by, count }): [string, number] => [String(by[name] ?? ''), count])
+    counts.set(
       name,
-      counted.flatMap(([value, count]) => {
-        const text = String(value ?? '')
-        return value === null || text.length > maxValueLength ? [] : [[text, count]]
-      }),
+      values.filter(([value]) => value !== '' && value.length <= maxValueLength),
     )
   }
-  return { rows, values }
+  return counts
 }
 
-/** Bounds the wait: when the time is up, the caller counts as disconnected, so that the storage cancels the work. */
-export const withTimeout = async <T>(
+/** The result of some work; undefined if it fails or takes too long: the caller counts as disconnected then, so that the storage cancels it. */
+export const inTime = async <T>(
   client: Caller,
   timeoutMs: number,
   work: (caller: Caller) => Promise<T>,
-): Promise<T> => {
+): Promise<T | undefined> => {
   const caller = Object.assign(new EventEmitter(), { closed: client.closed, socket: client.socket ?? null })
   const close = () => {
     caller.closed = true
@@ -78,23 +68,12 @@ export const withTimeout = async <T>(
   }
   const timer = setTimeout(close, timeoutMs)
   client.once('close', close)
-  const late = once(caller, 'close').then(() => Promise.reject(new Error('counting took too long')))
   try {
-    return await Promise.race([work(caller), late])
+    return await Promise.race([work(caller), once(caller, 'close').then(() => undefined)])
+  } catch {
+    return undefined
   } finally {
     clearTimeout(timer)
     client.off('close', close)
-  }
-}
-
-export const createValueCounter = (storage: Storage, resource: Resource) => {
-  const table = storage.table(resource)
-  const fields = filterFields(resource)
-  return async (selection: Selection, total: number, client: Caller, timeoutMs: number): Promise<Counts> => {
-    // The page is shown without counts that took too long.
-    const counts = await withTimeout(client, timeoutMs, (caller) =>
-      countValues(table, fields, selection, caller),
-    ).catch(() => undefined)
-    return { counts, total }
   }
 }

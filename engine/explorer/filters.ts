@@ -2,7 +2,7 @@
 import type { ParameterValue } from '../descriptor/kinds/index.js'
 import { operators } from '../descriptor/operators.js'
 import { type Field, filterFields, type Resource, searchedFields } from '../descriptor/registry.js'
-import { type Counts, describeCount, partNote, rangeFields } from './counts.js'
+import { type Counts, describeCount, maxRows, partNote, rangeFields } from './counts.js'
 import { inputType, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { fromStart, pageUrl, type TableQuery, type TableView, tableUrl } from './links.js'
@@ -18,7 +18,7 @@ export const withFilter = (query: TableQuery, field: string, value: ParameterVal
 
 /** What was typed, where it means nothing: at the input, with the reason below it. */
 const wrongInput = ({ wrong }: TableView, name: string) => {
-  const wrongValue = wrong?.get(name)
+  const wrongValue = wrong.get(name)
   const id = `issue-filter-${name}`
   return {
     state: wrongValue && html` value="${wrongValue.input}" aria-invalid="true" aria-describedby="${id}"`,
@@ -61,11 +61,11 @@ const control = (view: TableView, field: Field, counts?: Counts): Html => {
   const chosen = query.where.find(({ field: filtered, operator }) => filtered === name && operator === 'eq')?.value
   const valueText = (value: string): string =>
     target ? (labels(target, value) ?? `#${value}`) : readable(field, value)
-  const values = (counts?.counts?.values.get(name) ?? []).filter(([value]) => value !== '')
+  const values = counts?.values?.get(name) ?? []
   const isShared = values.some(([, count]) => count > 1)
-  const looked = Math.max(1, counts?.counts?.rows ?? 1)
+  const countedRows = Math.max(1, Math.min(counts?.total ?? 1, maxRows))
   const items = values.slice(0, isShared || !target ? 8 : 3).map(([value, count]) => {
-    const share = (100 * count) / looked
+    const share = (100 * count) / countedRows
     return html`<li><a href="${tableUrl(resource, withFilter(query, name, value))}"><span class="value"><bdi>${valueText(value)}</bdi></span><span class="figure">${counts && describeCount(count, counts.total)}</span>
       <svg class="share" aria-hidden="true"><rect width="${share.toFixed(2)}%" height="100%"/></svg></a></li>`
   })
@@ -96,7 +96,7 @@ export const filterPanel = (view: TableView, counts?: Counts): Html | undefined 
   return html`<aside class="filters" id="filters" aria-label="Filters" data-counts="${later}"><details open><summary>Filters</summary>
     ${later && html`<noscript><p><a href="${later}">Count the values</a></p></noscript>`}
     ${fields.map((field) => control(view, field, counts))}${ranges.map((field) => rangeInputs(view, field))}
-    ${counts && !counts.counts && html`<p class="note">Counting the values took too long.</p>`}
-    ${counts?.counts && partNote(counts.total)}
+    ${counts && !counts.values && html`<p class="note">Counting the values took too long.</p>`}
+    ${counts?.values && partNote(counts.total)}
     ${!isSearchable && html`<button form="search">Filter</button>`}</details></aside>`
 }

@@ -5,13 +5,13 @@ import { defaultListQuery } from '../descriptor/listQuery.js'
 import { type Resource, searchedFields } from '../descriptor/registry.js'
 import type { Caller } from '../storage/storage.js'
 import { type Choices, rank, readChoices } from './choices.js'
-import { withTimeout } from './counts.js'
+import { inTime } from './counts.js'
 import { grouped } from './format.js'
 import { type Html, html } from './html.js'
-import type { ExplorerService, Page, PageRequest } from './layout.js'
 import { findUrl, homePath, ownFormUrl, pageUrl, rowUrl, signInPath, tableUrl } from './links.js'
 import { titleOf } from './names.js'
 import { sendableOperations } from './ownOperations.js'
+import type { Page, PageRequest, Visitor } from './page.js'
 
 interface Target {
   readonly title: string
@@ -25,8 +25,8 @@ const [maxPages, maxRows, atOnce] = [8, 4, 3]
 /** How long the search of a table may take, in milliseconds; a text of fewer characters than that searches none. */
 const [timeoutMs, minLength] = [10_000, 2]
 
-const pagesOf = (service: ExplorerService): { readonly main: Target[]; readonly others: Target[] } => {
-  const { registry, writes, canSignIn, visitor } = service
+const pagesOf = (visitor: Visitor): { readonly main: Target[]; readonly others: Target[] } => {
+  const { registry, writes, canSignIn, name } = visitor
   const forms = (resource: Resource): Target[] => [
     ...(resource.create
       ? [{ title: `New ${resource.name.toLowerCase()}`, url: pageUrl(resource, 'new'), note: 'form' }]
@@ -38,7 +38,7 @@ const pagesOf = (service: ExplorerService): { readonly main: Target[]; readonly 
   return {
     main: [
       ...registry.map((resource) => ({ title: resource.plural, url: pageUrl(resource), note: 'table' })),
-      ...sendableOperations(service).map((own) => ({
+      ...sendableOperations(visitor).map((own) => ({
         title: titleOf(own.name),
         url: ownFormUrl(own),
         note: 'operation',
@@ -48,7 +48,7 @@ const pagesOf = (service: ExplorerService): { readonly main: Target[]; readonly 
       ...(writes ? registry.flatMap(forms) : []),
       { title: 'Home', url: homePath, note: 'page' },
       { title: 'API docs', url: docsPath, note: 'page' },
-      ...(canSignIn && visitor === undefined ? [{ title: 'Sign in', url: signInPath, note: 'page' }] : []),
+      ...(canSignIn && name === undefined ? [{ title: 'Sign in', url: signInPath, note: 'page' }] : []),
     ],
   }
 }
@@ -60,15 +60,13 @@ interface Found {
 }
 
 /** The rows of all tables that a text finds, those first whose labels have it. */
-const findRows = async ({ registry, storage }: ExplorerService, q: string, caller: Caller): Promise<Found[]> => {
+const findRows = async ({ registry, storage }: Visitor, q: string, caller: Caller): Promise<Found[]> => {
   const waiting = registry.filter((resource) => searchedFields(resource).length > 0)
   const found: Found[] = []
   const searchNext = async (): Promise<void> => {
     const resource = waiting.shift()
     if (!resource || caller.closed) return
-    const rows = await withTimeout(caller, timeoutMs, (client) =>
-      readChoices(storage, resource, q, maxRows, client),
-    ).catch(() => undefined)
+    const rows = await inTime(caller, timeoutMs, (client) => readChoices(storage, resource, q, maxRows, client))
     found.push({ resource, rows })
     return searchNext()
   }
@@ -81,37 +79,35 @@ const findRows = async ({ registry, storage }: ExplorerService, q: string, calle
 const item = (url: string, title: string, note: string): Html =>
   html`<li><a href="${url}"><bdi>${title}</bdi> <span class="note">${note}</span></a></li>`
 
-export const findPage = (service: ExplorerService) => {
-  const { main, others } = pagesOf(service)
-  return async ({ querystring, caller }: PageRequest): Promise<Page> => {
-    const q = (queryParameters(querystring).get('q') ?? '').trim()
-    const words = q.toLowerCase().split(/\s+/)
-    const isNamed = ({ title }: Target) => words.every((word) => title.toLowerCase().includes(word))
-    const named = q === '' ? main : [...main, ...others].filter(isNamed)
-    const pages = q === '' ? named : named.slice(0, maxPages)
-    const found = [...q].length < minLength ? [] : await findRows(service, q, caller)
-    const tables = found.flatMap(({ resource, rows }) => {
-      if (rows?.choices.length === 0) return []
-      const all = tableUrl(resource, { ...defaultListQuery, search: q })
-      const items = rows?.choices.map(({ id, label }) => item(rowUrl(resource, id), label, `#${id}`))
-      const link = rows ? `${grouped(rows.matches)} ${rows.matches === 1 ? 'match' : 'matches'}` : 'Search'
-      const more = html`<li><a href="${all}">${link} in ${resource.plural.toLowerCase()}${!rows && html` <span class="note">took too long</span>`}</a></li>`
-      return [html`<section><h2>${resource.plural}</h2><ul>${items}${rows?.matches !== 0 && more}</ul></section>`]
-    })
-    const rest = named.length - pages.length
-    const listed = html`${pages.length > 0 && html`<section><h2>Pages</h2><ul>${pages.map(({ url, title, note }) => item(url, title, note))}${rest > 0 && html`<li class="note">and ${grouped(rest)} more</li>`}</ul></section>`}${tables}`
-    const sizes = found.map(({ rows }) => (rows ? rows.matches + Number(rows.isTypedOnly) : 0))
-    const total = grouped(sizes.reduce((sum, size) => sum + size, named.length))
-    const isPart = found.some(({ rows }) => rows === undefined)
-    const count = html`<p class="note" id="found-count">${isPart ? `At least ${total} found: a search took too long` : `${total} found`}</p>`
-    const isEmpty = pages.length + tables.length === 0
-    const results = html`<div class="found" id="found">${isEmpty ? html`<p class="note">Nothing is called “<bdi>${q}</bdi>”.</p>` : listed}</div>`
-    const form = html`<form class="search" role="search" action="${findUrl}" data-navigate><input class="find-box" type="search" name="q" value="${q}" aria-label="Find anything" placeholder="Find anything" autocomplete="off" spellcheck="false" autofocus><button>Find</button></form>`
-    const title = 'Find anything'
-    return {
-      title,
-      crumbs: [{ title }],
-      main: html`<div class="title"><h1>${title}</h1></div>${form}${results}${count}`,
-    }
+export const findPage = async (visitor: Visitor, { querystring, caller }: PageRequest): Promise<Page> => {
+  const { main, others } = pagesOf(visitor)
+  const q = (queryParameters(querystring).get('q') ?? '').trim()
+  const words = q.toLowerCase().split(/\s+/)
+  const isNamed = ({ title }: Target) => words.every((word) => title.toLowerCase().includes(word))
+  const named = q === '' ? main : [...main, ...others].filter(isNamed)
+  const pages = q === '' ? named : named.slice(0, maxPages)
+  const found = [...q].length < minLength ? [] : await findRows(visitor, q, caller)
+  const tables = found.flatMap(({ resource, rows }) => {
+    if (rows?.choices.length === 0) return []
+    const all = tableUrl(resource, { ...defaultListQuery, search: q })
+    const items = rows?.choices.map(({ id, label }) => item(rowUrl(resource, id), label, `#${id}`))
+    const link = rows ? `${grouped(rows.matches)} ${rows.matches === 1 ? 'match' : 'matches'}` : 'Search'
+    const more = html`<li><a href="${all}">${link} in ${resource.plural.toLowerCase()}${!rows && html` <span class="note">took too long</span>`}</a></li>`
+    return [html`<section><h2>${resource.plural}</h2><ul>${items}${rows?.matches !== 0 && more}</ul></section>`]
+  })
+  const rest = named.length - pages.length
+  const listed = html`${pages.length > 0 && html`<section><h2>Pages</h2><ul>${pages.map(({ url, title, note }) => item(url, title, note))}${rest > 0 && html`<li class="note">and ${grouped(rest)} more</li>`}</ul></section>`}${tables}`
+  const sizes = found.map(({ rows }) => (rows ? rows.matches + Number(rows.isTypedOnly) : 0))
+  const total = grouped(sizes.reduce((sum, size) => sum + size, named.length))
+  const isPart = found.some(({ rows }) => rows === undefined)
+  const count = html`<p class="note" id="found-count">${isPart ? `At least ${total} found: a search took too long` : `${total} found`}</p>`
+  const isEmpty = pages.length + tables.length === 0
+  const results = html`<div class="found" id="found">${isEmpty ? html`<p class="note">Nothing is called “<bdi>${q}</bdi>”.</p>` : listed}</div>`
+  const form = html`<form class="search" role="search" action="${findUrl}" data-navigate><input class="find-box" type="search" name="q" value="${q}" aria-label="Find anything" placeholder="Find anything" autocomplete="off" spellcheck="false" autofocus><button>Find</button></form>`
+  const title = 'Find anything'
+  return {
+    title,
+    crumbs: [{ title }],
+    main: html`<div class="title"><h1>${title}</h1></div>${form}${results}${count}`,
   }
 }

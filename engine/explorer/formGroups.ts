@@ -1,7 +1,8 @@
 /** The controls of a long form in groups, with links that jump to them: a form of 45 fields is read in parts. */
 import { isMoment, kindOf } from '../descriptor/kinds/index.js'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
-import { control, type Edited, type Typed } from './controls.js'
+import { control } from './controls.js'
+import type { FormView } from './controlTexts.js'
 import { isNumeric } from './format.js'
 import { type Html, html } from './html.js'
 
@@ -42,10 +43,9 @@ export const controlGroups = (
   registry: Registry,
   resource: Resource,
   fields: readonly Field[],
-  edited?: Edited,
-  typed?: Typed,
+  view: FormView,
 ): Html | Html[] => {
-  const render = (field: Field) => control(registry, resource, field, edited, typed)
+  const render = (field: Field) => control(registry, resource, field, view)
   if (fields.length <= mostInOne) return fields.map(render)
   const groups = [...fieldGroups(fields)]
   const links = groups.map(

@@ -1,118 +1,198 @@
-/** The forms that create, change and delete a row. The script sends them to the API, so that there is one way to write. */
-import { rowForbidden } from '../contract/errors.js'
+/** The forms that create, change and delete a row, and what all forms of the explorer have in common. */
+import { randomUUID } from 'node:crypto'
+import { pathNotFound, rowForbidden } from '../contract/errors.js'
 import { createExample } from '../contract/examples.js'
 import { queryParameters } from '../contract/parameters.js'
 import { maxOtherRows } from '../descriptor/define.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
-import { type Registry, type Resource, type RowId, updatableFields, writableFields } from '../descriptor/registry.js'
+import {
+  type Field,
+  type Registry,
+  type Resource,
+  type RowId,
+  updatableFields,
+  writableFields,
+} from '../descriptor/registry.js'
 import type { Referencing } from '../storage/writeData.js'
-import type { Typed } from './controls.js'
+import { openedTexts, shownIds } from './conflicts.js'
+import type { Posted } from './controlTexts.js'
 import { withFilter } from './filters.js'
 import { controlGroups } from './formGroups.js'
+import { readForm } from './forms.js'
 import { type Html, html, type Part } from './html.js'
-import { type ExplorerService, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
+import { requestPanel, shellWord } from './layout.js'
 import { apiUrl, pageUrl, rowUrl, signInPath, tableUrl } from './links.js'
 import { fieldTitle, readLabels, rowLabel } from './names.js'
+import type { Page, ResourceRequest, Visitor } from './page.js'
 import { referrerItem } from './rowPage.js'
 import { findRow } from './rows.js'
 
-interface Form {
+/** What every form of the explorer has: where it posts, its controls, and its button. */
+interface FormParts {
+  readonly id: string
+  /** The address of its page, to which it posts. */
+  readonly action: string
+  /** Values that it sends along, by the names that no field has. */
+  readonly hidden?: Readonly<Record<string, string | false | undefined>>
+  /** What the script does with it, as attributes. */
+  readonly script?: Part
+  readonly content: Part
+  readonly button: string
+  readonly isDangerous?: boolean
+  /** Whether another button is the one to press. */
+  readonly isSecondary?: boolean
+  /** Where Cancel leads. */
+  readonly back?: string
+  /** What is said if no answer comes. */
+  readonly doubt: string
+  readonly posted: Posted | undefined
+  /** A form with files is answered with its end alone, which has this id: no page can fill in a file again. */
+  readonly part?: { readonly id: string; readonly result: Part }
+}
+
+/** A form; what was wrong with what it has sent stands above it. */
+export const renderForm = (parts: FormParts): Html => {
+  const {
+    id,
+    action,
+    hidden = {},
+    script,
+    content,
+    button,
+    isDangerous,
+    isSecondary,
+    back,
+    doubt,
+    posted,
+    part,
+  } = parts
+  const message = posted?.message
+  const values = Object.entries(hidden).filter(([, value]) => value !== undefined && value !== false)
+  const actions = html`<p class="actions"><button class="submit ${!isSecondary && 'primary'} ${isDangerous && 'danger'}">${button}</button>${back && html` <a class="button" href="${back}">Cancel</a>`}</p>`
+  return html`<form method="post" action="${action}" enctype="multipart/form-data" id="${id}"${part && html` data-part="${part.id}"`} data-form data-doubt="${doubt}"${posted && posted.response === undefined && html` data-unsaved`}${script} novalidate>
+    <div id="error" class="form-error notice error" role="alert" tabindex="-1"${!message && html` hidden`}>${message}</div>
+    ${content}
+    ${values.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}${part ? html`<div id="${part.id}">${actions}${part.result}</div>` : actions}</form>`
+}
+
+/** The key under which what a form sends is stored once, however often it is sent; after an answer that says no, it is another one. */
+export const formKey = ({ existing }: Resource, posted: Posted | undefined): string | undefined => {
+  if (existing) return undefined
+  const isOpen = posted !== undefined && (posted.status < 400 || posted.status >= 500)
+  return (isOpen && posted.texts.get('form.key')) || randomUUID()
+}
+
+/** What is said if it is not known whether a write was made. */
+export const doubtOf = ({ existing }: Resource, what: string, done: string): string =>
+  `The service did not answer; ${what} may or may not have been ${done}. ${existing ? 'Look before you try again.' : `Try again: it is never ${done} twice.`}`
+
+const disabled = html`<p class="notice">Writes are disabled: this service has no write token. Its operator can set API_TOKEN.</p>`
+
+/** A form, for whoever may send it: who has not signed in gets none, and is led back to it. */
+export const formOrSignIn = ({ name, writes }: Visitor, action: string, form: Part): Part => {
+  if (!writes) return disabled
+  if (name !== undefined) return form
+  return html`<p class="notice">Sign in to do this.</p><p><a class="button primary" href="${signInPath}?next=${encodeURIComponent(action)}">Sign in</a></p>`
+}
+
+interface RowForm {
   readonly kind: keyof typeof kinds
-  readonly origin: string
+  readonly request: ResourceRequest
   readonly lead: Part
   readonly existing?: { readonly id: RowId; readonly tag: string; readonly label: string }
-  readonly controls: Part
+  readonly hidden?: FormParts['hidden']
+  readonly content: Part
   readonly button: string
-  /** The page that follows; a new row's id is appended. */
-  readonly done: string
-  readonly message: string
   /** The body of the request that is shown; a delete has none. */
   readonly body?: string
   readonly prevented?: Part
-  readonly typed?: Typed | undefined
 }
 
 const kinds = {
-  create: { verb: 'New', method: 'POST', type: 'application/json' },
-  update: { verb: 'Edit', method: 'PATCH', type: 'application/merge-patch+json' },
-  delete: { verb: 'Delete', method: 'DELETE', type: undefined },
+  create: { verb: 'New', segment: 'new', method: 'POST', type: 'application/json', done: 'created' },
+  update: { verb: 'Edit', segment: 'edit', method: 'PATCH', type: 'application/merge-patch+json', done: 'saved' },
+  delete: { verb: 'Delete', segment: 'delete', method: 'DELETE', type: undefined, done: 'deleted' },
 }
 
-export const disabled = html`<p class="notice">Writes are disabled: this service has no write token. Its operator can set API_TOKEN.</p>`
-
-export const tokenControl = html`<div class="control token"><label for="token">Write token <span class="required">required</span></label><input id="token" type="password" autocomplete="off" aria-describedby="help-write-token issue-write-token"><p class="help" id="help-write-token">Kept in memory until you leave or reload this page; never stored.</p><p class="issue" id="issue-write-token"></p></div>`
-
-const formPage = (service: ExplorerService, resource: Resource, form: Form): Page => {
-  const { kind, existing, body } = form
-  const { verb, method, type } = kinds[kind]
+const rowForm = (visitor: Visitor, resource: Resource, form: RowForm): Page => {
+  const { kind, existing, body, request } = form
+  const { origin, querystring, posted } = request
+  const { verb, segment, method, type, done } = kinds[kind]
   const url = existing ? apiUrl(resource, existing.id) : apiUrl(resource)
-  const isSignedIn = service.visitor !== undefined
-  // Only there a session counts.
   const own = existing ? rowUrl(resource, existing.id) : pageUrl(resource)
+  const action = `${own}/${segment}${querystring && `?${querystring}`}`
   const header = (line: string) => ` -H ${shellWord(line)}`
-  const head = `curl${kind === 'create' ? '' : ` -X ${method}`} ${shellWord(`${form.origin}${url}`)}${header('Authorization: Bearer TOKEN')}${type ? header(`Content-Type: ${type}`) : ''}${existing ? header(`If-Match: "${existing.tag}"`) : ''}`
+  const head = `curl${kind === 'create' ? '' : ` -X ${method}`} ${shellWord(`${origin}${url}`)}${header('Authorization: Bearer TOKEN')}${type ? header(`Content-Type: ${type}`) : ''}${existing ? header(`If-Match: "${existing.tag}"`) : ''}`
   const curl = body === undefined ? head : `${head} -d ${shellWord(body)}`
-  const action =
-    kind === 'create' ? own : `${own}/${kind === 'update' ? 'edit' : 'delete'}?tag=${form.typed?.tag ?? existing?.tag}`
-  const unsigned =
-    !isSignedIn &&
-    html`<noscript><p class="notice">Without JavaScript, this form needs you to <a href="${signInPath}">sign in</a> first. Or send the request on this page, with the write token in place of TOKEN.</p></noscript>`
-  const errors = form.typed?.issues.map(({ field, message }) => html`<p><a href="#field-${field}">${message}</a></p>`)
-  const source = html`${unsigned}
-    <form method="post" action="${action}" id="${kind}" data-method="${method}" data-path="${isSignedIn ? own : url}" data-type="${type}" data-tag="${existing?.tag}" data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${body === undefined ? '' : `${head} -d `}" novalidate${!isSignedIn && html` hidden`}>
-    <div id="error" class="form-error notice error" role="alert" tabindex="-1"${!errors && html` hidden`}>${errors}</div>
-    ${form.controls}${!isSignedIn && tokenControl}
-    <p class="actions"><button class="primary ${kind === 'delete' && 'danger'}">${form.button}</button> <a class="button" href="${own}">Cancel</a></p></form>`
+  const source = renderForm({
+    id: kind,
+    action,
+    hidden: { 'form.tag': existing?.tag, 'form.key': formKey(resource, posted), ...form.hidden },
+    script: body !== undefined && html` data-guard data-follow`,
+    content: form.content,
+    button: form.button,
+    isDangerous: kind === 'delete',
+    back: own,
+    doubt: doubtOf(resource, 'the row', done),
+    posted,
+  })
   const name = existing ? html`<bdi>${existing.label}</bdi>` : resource.name.toLowerCase()
   const main = html`<div class="title"><div><h1>${verb} ${name}${kind === 'delete' && '?'}</h1>${form.lead && html`<p class="lead">${form.lead}</p>`}</div></div>
-    <div class="row-columns"><div>${service.writes ? (form.prevented ?? source) : disabled}</div><div class="beside">${requestPanel(service, [kind, resource], curl)}</div></div>`
+    <div class="row-columns"><div>${formOrSignIn(visitor, action, form.prevented ?? source)}</div><div class="beside">${requestPanel(visitor, [kind, resource], curl)}</div></div>`
   const row = existing ? [{ title: existing.label, url: own }] : []
   return {
     title: existing ? `${verb} ${existing.label} · ${resource.plural}` : `${verb} ${name}`,
     crumbs: [{ title: resource.plural, url: pageUrl(resource) }, ...row, { title: verb }],
     main,
+    ...(posted && { status: posted.status }),
   }
 }
 
-export const createPage = (service: ExplorerService, resource: Resource) => {
-  const { registry } = service
-  return ({ origin, typed }: PageRequest): Page =>
-    formPage(service, resource, {
-      kind: 'create',
-      origin,
-      typed,
-      lead: resource.about,
-      controls: controlGroups(registry, resource, writableFields(resource), undefined, typed),
-      button: `Create ${resource.name.toLowerCase()}`,
-      done: rowUrl(resource, ''),
-      message: `${resource.name} created.`,
-      body: JSON.stringify(createExample(registry, resource)),
-    })
+export const createPage = async (visitor: Visitor, request: ResourceRequest): Promise<Page> => {
+  const { registry } = visitor
+  const { resource, posted } = request
+  if (!resource.create) throw pathNotFound()
+  const fields = writableFields(resource)
+  const labels = await readLabels(visitor, fields, (field) => shownIds({ posted }, field))
+  const view = { labels, posted }
+  const body = posted
+    ? (await readForm(visitor, fields, view)).source
+    : JSON.stringify(createExample(registry, resource))
+  return rowForm(visitor, resource, {
+    kind: 'create',
+    request,
+    lead: resource.about,
+    content: controlGroups(registry, resource, fields, view),
+    button: `Create ${resource.name.toLowerCase()}`,
+    body,
+  })
 }
 
-export const editPage = (service: ExplorerService, resource: Resource) => {
-  const { registry, storage } = service
+/** The fields of the form that changes a row: all, or the one of a cell. */
+export const editedFields = (resource: Resource, querystring: string): readonly Field[] => {
   const all = updatableFields(resource)
-  return async ({ segment, origin, querystring, typed }: PageRequest): Promise<Page> => {
-    // A cell of the table edits one field.
-    const one = all.filter(({ name }) => name === queryParameters(querystring).get('field'))
-    const fields = one.length > 0 ? one : all
-    const { id, tag, row } = await findRow(storage, resource, segment)
-    if (!(await storage.table(resource).allows('update', id))) throw rowForbidden()
-    const labels = await readLabels(service, fields, ({ name }) => [row[name]])
-    return formPage(service, resource, {
-      kind: 'update',
-      origin,
-      typed,
-      lead: `${resource.name} #${id}`,
-      existing: { id, tag, label: rowLabel(resource, row) },
-      controls: controlGroups(registry, resource, fields, { row, labels }, typed),
-      button: 'Save',
-      done: rowUrl(resource, id),
-      message: `${resource.name} #${id} saved.`,
-      body: '{}',
-    })
-  }
+  const one = all.filter(({ name }) => name === queryParameters(querystring).get('field'))
+  return one.length > 0 ? one : all
+}
+
+export const editPage = async (visitor: Visitor, request: ResourceRequest): Promise<Page> => {
+  const { registry, storage } = visitor
+  const { resource, segment, posted } = request
+  const fields = editedFields(resource, request.querystring)
+  const { id, tag, row } = await findRow(storage, resource, segment)
+  if (!(await storage.table(resource).allows('update', id))) throw rowForbidden()
+  const labels = await readLabels(visitor, fields, (field) => shownIds({ row, posted }, field))
+  const view = { row, labels, posted }
+  return rowForm(visitor, resource, {
+    kind: 'update',
+    request,
+    lead: `${resource.name} #${id}`,
+    existing: { id, tag, label: rowLabel(resource, row) },
+    hidden: { 'form.opened': openedTexts(fields, row) },
+    content: controlGroups(registry, resource, fields, view),
+    button: 'Save',
+    body: (await readForm(visitor, fields, view)).source,
+  })
 }
 
 const effects: Readonly<Record<Referencing['onDelete'], readonly [one: string, many: string]>> = {
@@ -159,24 +239,21 @@ export const preventedReason = (
   return html`<p class="notice">${subject} cannot be deleted while ${condition}.</p>`
 }
 
-export const deletePage =
-  (service: ExplorerService, resource: Resource) =>
-  async ({ segment, origin }: PageRequest): Promise<Page> => {
-    const { registry, storage } = service
-    const { id, tag, row } = await findRow(storage, resource, segment)
-    if (!(await storage.table(resource).allows('delete', id))) throw rowForbidden()
-    const found = await storage.table(resource).referencing(id)
-    const effects = deleteEffects(registry, resource, id, found.referencing)
-    const back = html`<p><a class="button" href="${rowUrl(resource, id)}">Back</a></p>`
-    return formPage(service, resource, {
-      kind: 'delete',
-      origin,
-      lead: `${resource.name} #${id}`,
-      existing: { id, tag, label: rowLabel(resource, row) },
-      controls: effects.length > 0 ? effects : html`<p class="notice">No other row refers to it.</p>`,
-      button: `Delete ${resource.name.toLowerCase()}`,
-      done: pageUrl(resource),
-      message: `${resource.name} #${id} deleted.`,
-      prevented: found.isPrevented ? html`${preventedReason('It', found)}${effects}${back}` : undefined,
-    })
-  }
+export const deletePage = async (visitor: Visitor, request: ResourceRequest): Promise<Page> => {
+  const { registry, storage } = visitor
+  const { resource, segment } = request
+  const { id, tag, row } = await findRow(storage, resource, segment)
+  if (!(await storage.table(resource).allows('delete', id))) throw rowForbidden()
+  const referrers = await storage.table(resource).referencing(id)
+  const effects = deleteEffects(registry, resource, id, referrers.referencing)
+  const back = html`<p><a class="button" href="${rowUrl(resource, id)}">Back</a></p>`
+  return rowForm(visitor, resource, {
+    kind: 'delete',
+    request,
+    lead: `${resource.name} #${id}`,
+    existing: { id, tag, label: rowLabel(resource, row) },
+    content: effects.length > 0 ? effects : html`<p class="notice">No other row refers to it.</p>`,
+    button: `Delete ${resource.name.toLowerCase()}`,
+    ...(referrers.isPrevented && { prevented: html`${preventedReason('It', referrers)}${effects}${back}` }),
+  })
+}

@@ -23,6 +23,22 @@ export const groupingPairs = ({ by, ...computed }: Grouping): [name: string, val
   ...aggregates.flatMap((aggregate) => (computed[aggregate] ?? []).map((name): [string, string] => [aggregate, name])),
 ]
 
+/** The known names in a parameter, which may be repeated and have several; adds an issue for each other one. */
+export const namesIn = (
+  parameters: { getAll(name: string): string[] },
+  parameter: string,
+  known: readonly string[],
+  message: (name: string) => string,
+  issues: Issue[],
+): string[] => {
+  const sent = parameters.getAll(parameter).flatMap((value) => value.split(','))
+  const names = [...new Set(sent.filter((name) => name.trim() !== ''))]
+  const unknown = names.filter((name) => !known.includes(name))
+  const issue = (name: string) => queryIssue('enum', parameter, `${message(name)}${didYouMean(name, known)}`, name)
+  issues.push(...unknown.map(issue))
+  return names.filter((name) => known.includes(name))
+}
+
 /** Undefined without anything to group by or to compute; adds an issue for what the resource does not have. */
 export const parseGrouping = (
   resource: Resource,
@@ -30,21 +46,9 @@ export const parseGrouping = (
   parameters: { getAll(name: string): string[] },
   issues: Issue[],
 ): Grouping | undefined => {
-  const valuesOf = (name: string) => [
-    ...new Set(
-      parameters
-        .getAll(nameOf(name))
-        .flatMap((value) => value.split(','))
-        .filter((value) => value.trim() !== ''),
-    ),
-  ]
   const chosen = (name: string, known: readonly string[]): string[] => {
-    const values = valuesOf(name)
-    const wrong = values.filter((value) => !known.includes(value))
-    const message = (value: string) =>
-      `${name === 'by' ? 'Rows cannot be grouped by' : `There is no ${name} of`} "${value}"${didYouMean(value, known)}`
-    issues.push(...wrong.map((value) => queryIssue('enum', nameOf(name), message(value), value)))
-    return values.filter((value) => known.includes(value))
+    const message = name === 'by' ? 'Rows cannot be grouped by' : `There is no ${name} of`
+    return namesIn(parameters, nameOf(name), known, (value) => `${message} "${value}"`, issues)
   }
   const groups = possibleGroups(resource)
   const names = chosen(

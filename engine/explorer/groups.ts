@@ -10,8 +10,16 @@ import type { Caller, Storage } from '../storage/storage.js'
 import { withFilter } from './filters.js'
 import { grouped, isNumeric, months, readable } from './format.js'
 import type { Grouping } from './grouping.js'
-import { type Html, html, joined } from './html.js'
-import { fromStart, groupingParameter, pageUrl, type TableQuery, type TableView, tableUrl } from './links.js'
+import { type Html, hiddenInputs, html, joined } from './html.js'
+import {
+  fromStart,
+  groupingParameter,
+  pageUrl,
+  type TableQuery,
+  type TableView,
+  tableParameters,
+  tableUrl,
+} from './links.js'
 import { fieldTitle, referencedResource } from './names.js'
 import { type Computed, type GroupOfRows, readSummary } from './rows.js'
 import { plainValue } from './values.js'
@@ -252,8 +260,8 @@ export const sumsLink = ({ resource, query }: TableView): Html | false => {
   return html`<a href="${tableUrl(resource, { ...query, grouping })}">${grouping ? 'Sums' : 'Without sums'}</a>`
 }
 
-/** The form that chooses what a table is grouped by; `hidden` has what the address keeps. */
-export const groupChooser = ({ registry, resource, query }: TableView, hidden: readonly Html[]): Html | undefined => {
+/** The form that chooses what a table is grouped by. */
+export const groupChooser = ({ registry, resource, query }: TableView): Html | undefined => {
   const possible = possibleGroups(resource)
   if (possible.length === 0) return undefined
   const { by, ...computed } = query.grouping ?? { by: [] }
@@ -274,6 +282,7 @@ export const groupChooser = ({ registry, resource, query }: TableView, hidden: r
     return html`<fieldset><legend>${fieldTitle(registry, field)}</legend>${choices}</fieldset>`
   })
   const names = by.map((group) => groupTitle(registry, resource, group))
+  const hidden = hiddenInputs(tableParameters(resource, fromStart({ ...query, grouping: undefined })))
   const rows = by.length > 0 && html` <a href="${tableUrl(resource, { ...query, grouping: undefined })}">Rows</a>`
   return html`<details class="chooser"><summary>Group${names.length > 0 && html` <span class="note">by ${joined(names, ', ')}</span>`}</summary><form class="group-form" action="${pageUrl(resource)}" data-navigate>${hidden}<p>${select(0, 'Group by')} ${select(1, 'and by')}</p>${boxes}
     <p><button>Group</button>${rows}</p></form></details>`

@@ -33,5 +33,8 @@ const renderPart = (part: Part): string => {
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   new SafeHtml(String.raw({ raw: strings.map((text) => text.replaceAll(/\n\s*/g, '\n')) }, ...parts.map(renderPart)))
 
+export const hiddenInputs = (parameters: Iterable<readonly [name: string, value: string]>): Html[] =>
+  [...parameters].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+
 export const joined = (parts: readonly Part[], separator: Part): Part[] =>
   parts.flatMap((part, n) => (n === 0 ? [part] : [separator, part]))

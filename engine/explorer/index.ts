@@ -1,113 +1,93 @@
-/** The web explorer, derived from the registry. Its pages are functions from a URL to HTML. */
-import { type HttpError, pathNotFound } from '../contract/errors.js'
-import { type FormatName, formatNames, formats } from '../contract/formats.js'
-import { listQueryParser, queryParameters } from '../contract/parameters.js'
-import type { Selection } from '../descriptor/listQuery.js'
-import { type Resource, updatableFields } from '../descriptor/registry.js'
-import { assets, favicon } from './assets.js'
+/** The web explorer, derived from the registry: the list of its pages. */
+import { callerMissing, forbidden } from '../contract/errors.js'
+import type { OwnOperation } from '../contract/operations.js'
+import { type Registry, type Resource, updatableFields } from '../descriptor/registry.js'
 import { rowOptions, valueOptions } from './choices.js'
+import { downloads } from './download.js'
 import { findPage } from './findPage.js'
 import { createPage, deletePage, editPage } from './formPages.js'
 import { homePage } from './home.js'
-import type { Html } from './html.js'
-import { importPage, importTemplate, type TextFile } from './importPage.js'
-import * as layout from './layout.js'
-import { columnsParameter, explorePath, findUrl, homePath, ownFormUrl, pageUrl, rowFolder } from './links.js'
+import { importPage, importTemplate } from './importPage.js'
+import { explorePath, findUrl, homePath, ownFormUrl, pageUrl, rowFolder } from './links.js'
 import { deleteManyPage, editManyPage } from './manyPages.js'
-import { labelFields } from './names.js'
 import { operationPage } from './operationPage.js'
-import { ownOperations } from './ownOperations.js'
+import type { PageFunction, PageRequest, ResourceRequest, Visitor } from './page.js'
 import { rowPage } from './rowPage.js'
-import { tablePage } from './tablePage.js'
-
-interface Download {
-  readonly resource: Resource
-  readonly query: Selection
-  readonly format: FormatName
-  /** The names of the columns; by default all fields. */
-  readonly columns?: readonly string[] | undefined
-}
-
-export type PageResponse = layout.Page | layout.Redirect | Html | Download | TextFile
+import { cells, filtersPage, tablePage } from './tablePage.js'
 
 export interface Route {
   readonly name: string
   /** A path; one of its segments may be `:item`. */
   readonly path: string
-  readonly respond: (
-    request: layout.PageRequest,
-  ) => PageResponse | layout.LaterPage | Promise<PageResponse | layout.LaterPage>
+  /** What the page is about. */
+  readonly resource?: Resource
+  readonly operation?: OwnOperation
+  readonly page: PageFunction
 }
 
-export const createExplorer = (service: layout.ExplorerService) => {
-  const { product, registry, storage } = service
+const canEdit = (resource: Resource): boolean => updatableFields(resource).length > 0
+const canDelete = (resource: Resource): boolean => resource.delete === true
 
-  const resourceRoutes = (resource: Resource): Route[] => {
-    const { table, filters, cells } = tablePage(service, resource)
-    const create = createPage(service, resource)
-    const parseQuery = listQueryParser(resource)
-    const route = (name: string, respond: Route['respond'], ...segments: string[]): Route => ({
-      name,
-      path: pageUrl(resource, ...segments),
-      respond,
-    })
-    const downloads = formatNames.map((format) => {
-      const respond = ({ querystring }: layout.PageRequest) => {
-        const chosen = queryParameters(querystring).get(columnsParameter(resource))?.split(',')
-        const chosenFields = chosen?.filter((one) => resource.fields.some(({ name }) => name === one))
-        // The table shows these too, whatever is chosen.
-        const columns = chosenFields && [...new Set(['id', ...labelFields(resource), ...chosenFields])]
-        return { resource, query: parseQuery(querystring), format, columns }
+/** A page of every resource, or only of those of which something can be done. */
+type ResourcePage = readonly [
+  name: string,
+  segment: string,
+  page: PageFunction<ResourceRequest>,
+  isOffered?: (resource: Resource) => boolean,
+]
+
+const tablePages: readonly ResourcePage[] = [
+  ['exploreTable', '', tablePage],
+  ['exploreFilters', 'filters', filtersPage],
+  ['exploreCreate', 'new', createPage],
+  ['exploreChoices', 'choices', rowOptions],
+  ['exploreValues', 'values', valueOptions],
+  ...downloads.map(({ segment, page }): ResourcePage => ['exploreDownload', segment, page]),
+  ['exploreImport', 'import', importPage],
+  ['exploreTemplate', 'template.csv', importTemplate],
+  ['exploreEditMany', 'edit-many', editManyPage, canEdit],
+  ['exploreDeleteMany', 'delete-many', deleteManyPage, canDelete],
+]
+
+/** They come after those of tables, whose segments are no ids. */
+const rowPages: readonly ResourcePage[] = [
+  ['exploreEdit', 'edit', editPage, canEdit],
+  ['exploreDelete', 'delete', deletePage, canDelete],
+  ['exploreCells', 'cells', cells],
+  ['exploreRow', '', rowPage],
+]
+
+const hidden = ({ name }: Visitor) => (name === undefined ? callerMissing() : forbidden())
+
+const resourceRoutes = (resource: Resource): Route[] => {
+  const routes = (pages: readonly ResourcePage[], ...folder: string[]) =>
+    pages.flatMap(([name, segment, page, isOffered = () => true]): Route[] => {
+      if (!isOffered(resource)) return []
+      const asSeen = (visitor: Visitor, request: PageRequest) => {
+        const seen = visitor.registry.find(({ path }) => path === resource.path)
+        if (!seen || !isOffered(seen)) throw hidden(visitor)
+        return page(visitor, { ...request, resource: seen })
       }
-      return route('exploreDownload', respond, `download.${formats[format].extension}`)
+      return [{ name, path: pageUrl(resource, ...folder, ...(segment ? [segment] : [])), resource, page: asSeen }]
     })
-    const createOrNot: Route['respond'] = (request) => {
-      if (!resource.create) throw pathNotFound()
-      return create(request)
-    }
-    const item = [...rowFolder(resource), ':item']
-    const edit = route('exploreEdit', editPage(service, resource), ...item, 'edit')
-    const remove = route('exploreDelete', deletePage(service, resource), ...item, 'delete')
-    const editMany = route('exploreEditMany', editManyPage(service, resource), 'edit-many')
-    const deleteMany = route('exploreDeleteMany', deleteManyPage(service, resource), 'delete-many')
-    return [
-      route('exploreTable', table),
-      route('exploreFilters', filters, 'filters'),
-      route('exploreCreate', createOrNot, 'new'),
-      route('exploreChoices', rowOptions(storage, resource), 'choices'),
-      route('exploreValues', valueOptions(storage, resource), 'values'),
-      ...downloads,
-      route('exploreImport', importPage(service, resource), 'import'),
-      route('exploreTemplate', importTemplate(resource), 'template.csv'),
-      ...(updatableFields(resource).length > 0 ? [editMany, edit] : []),
-      ...(resource.delete ? [deleteMany, remove] : []),
-      route('exploreCells', cells, ...item, 'cells'),
-      route('exploreRow', rowPage(service, resource), ...item),
-    ]
-  }
-  const routes: Route[] = [
-    { name: 'exploreHome', path: homePath, respond: homePage(service) },
-    { name: 'exploreHome', path: explorePath, respond: () => ({ redirect: homePath }) },
-    { name: 'exploreFind', path: findUrl, respond: findPage(service) },
-    ...ownOperations(service).map((operation) => ({
-      name: 'exploreOperation',
-      path: ownFormUrl(operation.own),
-      respond: operationPage(service, operation),
-    })),
-    ...registry.flatMap(resourceRoutes),
-  ]
-  return {
-    routes,
-    assets: assets(),
-    favicon: favicon(),
-    start: (title: string): string => layout.renderStart(product, title),
-    rest: (page: layout.Page): string => layout.renderRest(service, page),
-    errorPage(error: HttpError, path: string): layout.Page {
-      return layout.errorPage(
-        error,
-        path.replace(/\/$/, ''),
-        registry.find((one) => path.startsWith(`${pageUrl(one)}/`)),
-      )
-    },
-  }
+  return [...routes(tablePages), ...routes(rowPages, ...rowFolder(resource), ':item')]
 }
+
+const operationRoute = (operation: OwnOperation): Route => ({
+  name: 'exploreOperation',
+  path: ownFormUrl(operation.own),
+  operation,
+  page(visitor, request) {
+    if (!visitor.operations.includes(operation)) throw hidden(visitor)
+    return operationPage(visitor, { ...request, operation })
+  },
+})
+
+/** The routes of all pages; a page may be hidden from a visitor. */
+export const pageRoutes = (registry: Registry, operations: readonly OwnOperation[]): Route[] => [
+  { name: 'exploreHome', path: homePath, page: homePage },
+  { name: 'exploreHome', path: explorePath, page: () => ({ redirect: homePath }) },
+  { name: 'exploreFind', path: findUrl, page: findPage },
+  ...operations.map(operationRoute),
+  ...registry.flatMap(resourceRoutes),
+]

@@ -1,88 +1,35 @@
-/** The dependencies of the explorer, the requests for its pages, the frame of every page, and the API request that it shows. */
+/** The frame of every page, the pages of errors, and the API request that a page shows. */
 import type { HttpError, Issue } from '../contract/errors.js'
 import type { Operation } from '../contract/operations.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
-import type { Registry, Resource } from '../descriptor/registry.js'
-import type { Caller, Storage } from '../storage/storage.js'
+import type { Resource } from '../descriptor/registry.js'
 import { assetsPath } from './assets.js'
-import type { Typed } from './controls.js'
 import { type Html, html, type Part } from './html.js'
 import { findUrl, homePath, operationUrl, pageUrl, signInPath, signOutPath } from './links.js'
+import type { Crumb, Page, Visitor } from './page.js'
 
 const titles: Readonly<Record<number, string>> = {
   401: 'Sign in to see this',
   403: 'This is not for you',
   404: 'Not found',
-  412: 'Not saved',
   422: 'This address is not valid',
   503: 'Not available right now',
 }
 
 const errorMessages = ({ status, body, message }: HttpError): readonly string[] => {
   if (status === 401) return ['Only people with a key or token may see this page.']
-  if (status === 412)
-    return ['Somebody else has changed this row since you opened it. Go back, and load the page again.']
   const { detail } = body as { detail?: readonly Issue[] }
   return detail ? detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}.`) : [message]
 }
 
 /** An error as a page that leads on: to the table that was asked for, if there is one. */
-export const errorPage = (error: HttpError, path: string, resource?: Resource): Page => {
+export const errorPage = ({ registry }: Visitor, error: HttpError, path: string): Page => {
+  const resource = registry.find((one) => `${path}/`.startsWith(`${pageUrl(one)}/`))
   const title = titles[error.status] ?? 'Something went wrong'
   const table = resource && { title: resource.plural, url: pageUrl(resource) }
   const main = html`<div class="hero" data-error><h1>${title}</h1>${errorMessages(error).map((message) => html`<p class="lead"><bdi>${message}</bdi></p>`)}
     <p>${error.status === 401 && html`<a class="button primary" href="${signInPath}?next=${encodeURIComponent(path)}">Sign in</a> `}${table && html`<a class="button primary" href="${table.url}">All ${table.title.toLowerCase()}</a>`} <a class="button" href="${homePath}">Home</a></p></div>`
   return { title, crumbs: [...(table ? [table] : []), { title }], main }
-}
-
-export interface ExplorerService {
-  readonly product: Product
-  readonly registry: Registry
-  readonly storage: Storage
-  readonly operations: readonly Operation[]
-  readonly writes: boolean
-  /** Whether people can sign in, and who has; undefined if nobody has. */
-  readonly canSignIn: boolean
-  readonly visitor?: string | undefined
-}
-
-export interface PageRequest {
-  /** The segment after that of the resource, as it was sent. */
-  readonly segment: string
-  readonly querystring: string
-  /** The address of the service as the client sees it, for the requests that pages show. */
-  readonly origin: string
-  /** Whether the client has gone, as it does with every key that is typed. */
-  readonly caller: Caller
-  /** What a form has sent that could not be stored. */
-  readonly typed?: Typed | undefined
-}
-
-interface Crumb {
-  readonly title: string
-  /** The last crumb has none: it is the page itself. */
-  readonly url?: string
-}
-
-export interface Page {
-  readonly title: string
-  /** The way to it from the home page, which itself has none. */
-  readonly crumbs: readonly Crumb[]
-  readonly main: Html
-  /** The element that the keyboard may skip to; by default the whole content. */
-  readonly skip?: 'results'
-  /** By default 200. */
-  readonly status?: number
-}
-
-export interface Redirect {
-  readonly redirect: string
-}
-
-export interface LaterPage {
-  readonly title: string
-  readonly status?: number
-  readonly later: Promise<Page>
 }
 
 const renderCrumb = ({ title, url }: Crumb): Html =>
@@ -117,16 +64,16 @@ export const renderStart = ({ name }: Product, title: string): string => {
 }
 
 /** The link with which people sign in, or who has signed in and the button that ends it. */
-const session = ({ canSignIn, visitor }: Pick<ExplorerService, 'canSignIn' | 'visitor'>): Html | false =>
-  visitor === undefined
+const session = ({ canSignIn, name }: Visitor): Html | false =>
+  name === undefined
     ? canSignIn && html`<a href="${signInPath}">Sign in</a>`
-    : html`<form class="sign-out" method="post" action="${signOutPath}"><bdi class="visitor">${visitor}</bdi> <button>Sign out</button></form>`
+    : html`<form class="sign-out" method="post" action="${signOutPath}"><bdi class="visitor">${name}</bdi> <button>Sign out</button></form>`
 
-export const renderRest = (service: ExplorerService, { crumbs, main, skip }: Page): string => {
-  const { product } = service
+export const renderRest = (visitor: Visitor, { crumbs, main, skip }: Page): string => {
+  const { product } = visitor
   return html`
     <a class="skip" href="#${skip ?? 'main'}">Skip to ${skip ?? 'content'}</a>
-    ${renderBar(product.name, html`<a href="${findUrl}" data-find>Find <kbd aria-hidden="true" hidden></kbd></a><a href="${docsPath}">API docs</a><a class="wide" href="${basePath}/openapi.json">OpenAPI</a>${session(service)}`)}
+    ${renderBar(product.name, html`<a href="${findUrl}" data-find>Find <kbd aria-hidden="true" hidden></kbd></a><a href="${docsPath}">API docs</a><a class="wide" href="${basePath}/openapi.json">OpenAPI</a>${session(visitor)}`)}
     <div id="page">
     ${crumbs.length > 0 && html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>${[home, ...crumbs].map(renderCrumb)}</ol></nav>`}
     <main id="main" tabindex="-1">${main}</main>
@@ -136,16 +83,19 @@ export const renderRest = (service: ExplorerService, { crumbs, main, skip }: Pag
     </html>`.source
 }
 
+export const renderPage = (visitor: Visitor, page: Page): string =>
+  renderStart(visitor.product, page.title) + renderRest(visitor, page)
+
 export const shellWord = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 type OperationId = readonly [kind: Operation['kind'], resource?: Resource]
 
 /** A line with the request of an operation, and links beside it: to its JSON, to the docs, and more. */
-export const requestPanel = (service: ExplorerService, id: OperationId, curl: string, url?: string, more?: Part) => {
+export const requestPanel = (visitor: Visitor, id: OperationId, curl: string, url?: string, more?: Part) => {
   const [kind, resource] = id
   const isMeant = (one: Operation) =>
     one.kind === kind && (!('resource' in one) || one.resource.path === resource?.path)
-  return operationPanel(service.operations.find(isMeant), curl, url, more)
+  return operationPanel(visitor.operations.find(isMeant), curl, url, more)
 }
 
 export const operationPanel = (operation: Operation | undefined, curl: string, url?: string, more?: Part): Html =>
@@ -155,5 +105,5 @@ export const operationPanel = (operation: Operation | undefined, curl: string, u
     ${operation && html`<a href="${operationUrl(operation.route)}">${operation.route.operationId} in the docs</a>`}${more}</p>
     </section>`
 
-export const readPanel = (service: ExplorerService, id: OperationId, origin: string, url: string, more?: Part): Html =>
-  requestPanel(service, id, `curl ${shellWord(`${origin}${url}`)}`, url, more)
+export const readPanel = (visitor: Visitor, id: OperationId, origin: string, url: string, more?: Part): Html =>
+  requestPanel(visitor, id, `curl ${shellWord(`${origin}${url}`)}`, url, more)

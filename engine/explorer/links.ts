@@ -35,11 +35,11 @@ export interface TableView {
   readonly query: TableQuery
   /** The labels of the rows that values of the page refer to. */
   readonly labels: Labels
-  readonly wrong?: WrongParameters
+  readonly wrong: WrongParameters
   /** The fields that can be changed in the table. */
-  readonly editable?: readonly string[]
+  readonly editable: readonly string[]
   /** Whether rows can be selected, to change or delete many. */
-  readonly isSelectable?: boolean
+  readonly isSelectable: boolean
 }
 
 type Parameter = [name: string, value: string]
@@ -98,9 +98,8 @@ export const rowFolder = (resource: Resource): string[] => (isText(idField(resou
 
 export const findUrl = `${ownFolder}/find`
 
-/** The form of a custom operation, and where it sends the operation for a visitor who has signed in. */
+/** The form of a custom operation. */
 export const ownFormUrl = ({ name }: NamedOperation): string => `${ownFolder}/operations/${name}`
-export const ownTarget = ({ path }: NamedOperation): string => `${ownFolder}${path}`
 
 export const tableUrl = (resource: Resource, query: TableQuery, ...segments: string[]): string =>
   withQuery(pageUrl(resource, ...segments), tableParameters(resource, query))

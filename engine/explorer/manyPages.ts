@@ -1,31 +1,27 @@
 /** The pages that delete or change many rows at once: those that were selected in a table, or all that match its query. */
+import { z } from 'zod'
 import { maxOperations } from '../contract/batchBody.js'
-import { listQueryParser, queryParameters } from '../contract/parameters.js'
+import { bodyInvalid } from '../contract/errors.js'
+import { bodyIssue } from '../contract/issues.js'
+import { queryParameters } from '../contract/parameters.js'
 import { parseId } from '../descriptor/ids.js'
-import { JsonText } from '../descriptor/jsonText.js'
 import { type Field, type Resource, type RowId, type RowValues, updatableFields } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
 import type { Referencing } from '../storage/writeData.js'
+import { shownIds } from './conflicts.js'
 import { control } from './controls.js'
+import type { Posted } from './controlTexts.js'
 import { grouped } from './format.js'
-import { deleteEffects, disabled, preventedReason, tokenControl } from './formPages.js'
+import { deleteEffects, doubtOf, formKey, formOrSignIn, preventedReason, renderForm } from './formPages.js'
 import { type Html, html, type Part } from './html.js'
-import type { ExplorerService, Page, PageRequest } from './layout.js'
-import {
-  batchPath,
-  columnsParameter,
-  ownParameter,
-  pageUrl,
-  rowUrl,
-  type TableQuery,
-  tableParameters,
-  tableUrl,
-} from './links.js'
+import { columnsParameter, ownParameter, pageUrl, rowUrl, type TableQuery, tableParameters, tableUrl } from './links.js'
 import { fieldTitle, readLabels, rowLabel } from './names.js'
+import type { Page, ResourceRequest, Visitor } from './page.js'
 import { countRows, findRow } from './rows.js'
+import { parserOf } from './tableQuery.js'
 
 /** A row that was selected, as it was read. */
-interface Chosen {
+export interface Chosen {
   readonly id: RowId
   readonly tag: string
   readonly row: RowValues
@@ -60,23 +56,50 @@ const matchingIds = async (storage: Storage, resource: Resource, query: TableQue
   return { ids, total: ids.length }
 }
 
-const readSelection = async (
-  { storage }: ExplorerService,
+const rowsSchema = z.array(z.tuple([z.string(), z.string()])).max(maxOperations)
+
+/** The rows that a form has sent: the id of each, and its tag on the page. */
+export const sentRows = (
   resource: Resource,
-  { querystring, caller }: PageRequest,
+  { texts }: Pick<Posted, 'texts'>,
+): (readonly [id: RowId, tag: string])[] => {
+  try {
+    const rows = rowsSchema.parse(JSON.parse(texts.get('form.rows') ?? ''))
+    return rows.filter(([id]) => parseId(resource, id) !== undefined)
+  } catch {
+    throw bodyInvalid([bodyIssue('missing', 'The form names no rows.')])
+  }
+}
+
+/** The query of the table in which the rows were selected. */
+const queryOf = (resource: Resource, querystring: string): TableQuery => {
+  const sent = queryParameters(querystring)
+  const own = ['id', allParameter(resource), fieldParameter(resource)]
+  const rest = new URLSearchParams([...sent].filter(([name, value]) => !own.includes(name) && value !== ''))
+  return { ...parserOf(resource)(rest.toString()), columns: sent.get(columnsParameter(resource))?.split(',') }
+}
+
+/** The address of that table. */
+export const tableOf = (resource: Resource, querystring: string): string =>
+  tableUrl(resource, queryOf(resource, querystring))
+
+const readSelection = async (
+  { storage }: Visitor,
+  { resource, querystring, caller, posted }: ResourceRequest,
 ): Promise<Selection> => {
   const sent = queryParameters(querystring)
   const isAll = sent.has(allParameter(resource))
-  const own = ['id', allParameter(resource), fieldParameter(resource)]
-  const rest = new URLSearchParams([...sent].filter(([name, value]) => !own.includes(name) && value !== ''))
-  const columns = sent.get(columnsParameter(resource))?.split(',')
-  const query = { ...listQueryParser(resource)(rest.toString()), columns }
+  const query = queryOf(resource, querystring)
+  if (posted) {
+    const ids = sentRows(resource, posted).map(([id]) => id)
+    return { query, isAll, ids, total: ids.length }
+  }
   if (isAll) return { query, isAll, ...(await matchingIds(storage, resource, query, caller)) }
   const ids = new Set(sent.getAll('id').flatMap((text) => parseId(resource, text) ?? []))
   return { query, isAll, ids: [...ids], total: ids.size }
 }
 
-const readRows = async ({ storage }: ExplorerService, resource: Resource, ids: readonly RowId[]): Promise<Chosen[]> => {
+export const readRows = async ({ storage }: Visitor, resource: Resource, ids: readonly RowId[]): Promise<Chosen[]> => {
   const rows: Chosen[] = []
   for (const id of ids) {
     // A row that is gone needs no change.
@@ -86,20 +109,18 @@ const readRows = async ({ storage }: ExplorerService, resource: Resource, ids: r
   return rows
 }
 
-const noun = (resource: Resource, count: number): string =>
+export const rowCount = (resource: Resource, count: number): string =>
   `${grouped(count)} ${(count === 1 ? resource.name : resource.plural).toLowerCase()}`
 
 interface Many {
   readonly verb: 'Delete' | 'Edit'
+  readonly request: ResourceRequest
   readonly selection: Selection
   readonly rows: readonly Chosen[]
-  /** The field that is changed. */
-  readonly field?: Field
   /** Stands before the form. */
   readonly head?: Part
   readonly content: Part
   readonly button: string
-  readonly done: string
   readonly prevented?: Part
 }
 
@@ -111,43 +132,40 @@ const nameList = (resource: Resource, rows: readonly Chosen[]): Html => {
   return html`<ul class="chosen-rows plain-list">${names}${more > 0 && html`<li>and ${grouped(more)} more</li>`}</ul>`
 }
 
-/** The JSON of the value that a row had, which the script writes again to undo the change. */
-const oldValue = (row: RowValues, { name }: Field): string => {
-  const value = row[name] ?? null
-  return value instanceof JsonText ? value.text : JSON.stringify(value)
-}
-
-const manyPage = (service: ExplorerService, resource: Resource, many: Many): Page => {
-  const { verb, selection, rows, content } = many
+const manyPage = (visitor: Visitor, resource: Resource, many: Many): Page => {
+  const { verb, request, selection, rows, content } = many
+  const { querystring, posted } = request
   const back = tableUrl(resource, selection.query)
-  const title = `${verb} ${noun(resource, selection.total)}`
-  const chosen = JSON.stringify(
-    rows.map(({ id, tag, row }) => [
-      id,
-      tag,
-      rowLabel(resource, row),
-      ...(many.field ? [oldValue(row, many.field)] : []),
-    ]),
-  )
-  const isSignedIn = service.visitor !== undefined
-  const form = html`<noscript><p class="notice">This form needs JavaScript.</p></noscript>
-    <form data-method="${verb === 'Delete' ? 'DELETE' : 'PATCH'}" data-path="${batchPath}" data-type="application/json" data-rows="${chosen}" data-resource="/v1/${resource.path}/" data-keyless="${resource.existing && 'true'}" data-done="${back}" data-message="${many.done}" data-curl="" novalidate hidden>
-    <div class="form-error notice error" role="alert" tabindex="-1" hidden></div>
-    ${content}${!isSignedIn && tokenControl}
-    <p class="actions"><button class="primary ${verb === 'Delete' && 'danger'}">${many.button}</button> <a class="button" href="${back}">Cancel</a></p></form>`
+  const title = `${verb} ${rowCount(resource, selection.total)}`
+  const action = `${pageUrl(resource, `${verb.toLowerCase()}-many`)}?${querystring}`
+  const form = renderForm({
+    id: 'many',
+    action,
+    hidden: {
+      'form.rows': JSON.stringify(rows.map(({ id, tag }) => [id, tag])),
+      'form.key': formKey(resource, posted),
+    },
+    content,
+    button: many.button,
+    isDangerous: verb === 'Delete',
+    back,
+    doubt: doubtOf(resource, 'the rows', verb === 'Delete' ? 'deleted' : 'saved'),
+    posted,
+  })
   const tooMany = html`<p class="notice error">At most ${grouped(maxOperations)} rows are changed at once, all or none. Narrow the table by a search or a filter first.</p>`
   const refused =
     selection.total > maxOperations ? tooMany : rows.length === 0 ? html`<p class="notice">No row is selected.</p>` : ''
   const stopped = refused || many.prevented
   const main = html`<div class="title"><div><h1>${title}${verb === 'Delete' && '?'}</h1><p class="lead">All or none of them.</p></div></div>
-    <div class="row-columns"><div>${!service.writes ? disabled : stopped ? html`${stopped}<p><a class="button" href="${back}">Back</a></p>` : html`${many.head}${form}`}</div>
-    <div class="beside"><section class="referrers" aria-label="Selected rows"><h2>${noun(resource, rows.length)}</h2>${nameList(resource, rows)}</section></div></div>`
-  return { title, crumbs: [{ title: resource.plural, url: back }, { title: verb }], main }
+    <div class="row-columns"><div>${formOrSignIn(visitor, action, stopped ? html`${stopped}<p><a class="button" href="${back}">Back</a></p>` : html`${many.head}${form}`)}</div>
+    <div class="beside"><section class="referrers" aria-label="Selected rows"><h2>${rowCount(resource, rows.length)}</h2>${nameList(resource, rows)}</section></div></div>`
+  const crumbs = [{ title: resource.plural, url: back }, { title: verb }]
+  return { title, crumbs, main, ...(posted && { status: posted.status }) }
 }
 
 /** Rows that the visitor may not change; the batch would fail for them. */
 const forbiddenRows = async (
-  { storage }: ExplorerService,
+  { storage }: Visitor,
   resource: Resource,
   kind: 'update' | 'delete',
   rows: readonly Chosen[],
@@ -161,7 +179,7 @@ const forbiddenRows = async (
 }
 
 /** What refers to some rows, counted together. */
-const referencingAll = async ({ storage }: ExplorerService, resource: Resource, rows: readonly Chosen[]) => {
+const referencingAll = async ({ storage }: Visitor, resource: Resource, rows: readonly Chosen[]) => {
   const table = storage.table(resource)
   const sums = new Map<string, Referencing>()
   let [isPrevented, isTooMany] = [false, false]
@@ -177,25 +195,24 @@ const referencingAll = async ({ storage }: ExplorerService, resource: Resource, 
   return { referencing: [...sums.values()], isPrevented, isTooMany }
 }
 
-export const deleteManyPage =
-  (service: ExplorerService, resource: Resource) =>
-  async (request: PageRequest): Promise<Page> => {
-    const selection = await readSelection(service, resource, request)
-    const rows = await readRows(service, resource, selection.ids)
-    const found = await referencingAll(service, resource, rows)
-    const forbidden = await forbiddenRows(service, resource, 'delete', rows)
-    const effects = deleteEffects(service.registry, resource, undefined, found.referencing)
-    const count = grouped(rows.length)
-    return manyPage(service, resource, {
-      verb: 'Delete',
-      selection,
-      rows,
-      content: effects.length > 0 ? effects : html`<p class="notice">No other row refers to them.</p>`,
-      button: `Delete ${count} ${rows.length === 1 ? 'row' : 'rows'}`,
-      done: `${noun(resource, rows.length)} deleted.`,
-      prevented: forbidden ?? (found.isPrevented ? html`${preventedReason('They', found)}${effects}` : undefined),
-    })
-  }
+export const deleteManyPage = async (visitor: Visitor, request: ResourceRequest): Promise<Page> => {
+  const { resource } = request
+  const selection = await readSelection(visitor, request)
+  const rows = await readRows(visitor, resource, selection.ids)
+  const found = await referencingAll(visitor, resource, rows)
+  const forbidden = await forbiddenRows(visitor, resource, 'delete', rows)
+  const effects = deleteEffects(visitor.registry, resource, undefined, found.referencing)
+  const count = grouped(rows.length)
+  return manyPage(visitor, resource, {
+    verb: 'Delete',
+    request,
+    selection,
+    rows,
+    content: effects.length > 0 ? effects : html`<p class="notice">No other row refers to them.</p>`,
+    button: `Delete ${count} ${rows.length === 1 ? 'row' : 'rows'}`,
+    prevented: forbidden ?? (found.isPrevented ? html`${preventedReason('They', found)}${effects}` : undefined),
+  })
+}
 
 /** The value that all rows have; null if they differ. */
 const sharedValue = (rows: readonly Chosen[], { name }: Field) => {
@@ -204,7 +221,7 @@ const sharedValue = (rows: readonly Chosen[], { name }: Field) => {
 }
 
 /** Chooses the field that is changed; the page is loaded again with its control. */
-const fieldChooser = ({ registry }: ExplorerService, resource: Resource, field: Field, sent: URLSearchParams): Html => {
+const fieldChooser = ({ registry }: Visitor, resource: Resource, field: Field, sent: URLSearchParams): Html => {
   const name = fieldParameter(resource)
   const others = [...sent].filter(([one]) => one !== name)
   const options = updatableFields(resource).map(
@@ -214,31 +231,36 @@ const fieldChooser = ({ registry }: ExplorerService, resource: Resource, field: 
     <div class="control"><label for="many-field">Field</label><select id="many-field" name="${name}" data-submit>${options}</select> <button class="without-script">Choose</button></div></form>`
 }
 
-export const editManyPage =
-  (service: ExplorerService, resource: Resource) =>
-  async (request: PageRequest): Promise<Page> => {
-    const { registry } = service
-    const sent = queryParameters(request.querystring)
-    const fields = updatableFields(resource)
-    const asked = sent.get(fieldParameter(resource))
-    const field = fields.find(({ name }) => name === asked) ?? (fields[0] as Field)
-    const selection = await readSelection(service, resource, request)
-    const rows = await readRows(service, resource, selection.ids)
-    const value = sharedValue(rows, field)
-    const labels = await readLabels(service, [field], () => [value])
-    const count = grouped(rows.length)
-    return manyPage(service, resource, {
-      verb: 'Edit',
-      selection,
-      rows,
-      field,
-      head: fieldChooser(service, resource, field, sent),
-      content: control(registry, resource, field, { row: { [field.name]: value }, labels }),
-      button: `Set ${fieldTitle(registry, field)} of ${count} ${rows.length === 1 ? 'row' : 'rows'}`,
-      done: `${noun(resource, rows.length)} saved.`,
-      prevented: await forbiddenRows(service, resource, 'update', rows),
-    })
-  }
+/** The field that is changed in all rows. */
+export const manyField = (resource: Resource, querystring: string): Field => {
+  const fields = updatableFields(resource)
+  const name = queryParameters(querystring).get(fieldParameter(resource))
+  return fields.find((field) => field.name === name) ?? (fields[0] as Field)
+}
+
+export const editManyPage = async (visitor: Visitor, request: ResourceRequest): Promise<Page> => {
+  const { registry } = visitor
+  const { resource } = request
+  const sent = queryParameters(request.querystring)
+  const field = manyField(resource, request.querystring)
+  const selection = await readSelection(visitor, request)
+  const rows = await readRows(visitor, resource, selection.ids)
+  const value = sharedValue(rows, field)
+  const row = { [field.name]: value }
+  const { posted } = request
+  const labels = await readLabels(visitor, [field], () => shownIds({ row, posted }, field))
+  const count = grouped(rows.length)
+  return manyPage(visitor, resource, {
+    verb: 'Edit',
+    request,
+    selection,
+    rows,
+    head: fieldChooser(visitor, resource, field, sent),
+    content: control(registry, resource, field, { row, labels, posted }),
+    button: `Set ${fieldTitle(registry, field)} of ${count} ${rows.length === 1 ? 'row' : 'rows'}`,
+    prevented: await forbiddenRows(visitor, resource, 'update', rows),
+  })
+}
 
 /** The form by which a table sends the rows that are selected. */
 export const selectionForm = (resource: Resource, query: TableQuery, total: number): Html | undefined => {

@@ -30,6 +30,10 @@ export const fieldTitle = (registry: Registry, field: Field): string => {
   return titleOf(stem || name)
 }
 
+/** What so many rows are called in a sentence. */
+export const nounFor = ({ name, plural }: Resource, count: number): string =>
+  (count === 1 ? name : plural).toLowerCase()
+
 export const bothNames = (registry: Registry, field: Field): Html =>
   html`${fieldTitle(registry, field)} <code class="raw">${field.name}</code>`
 

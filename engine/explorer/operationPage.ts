@@ -1,49 +1,82 @@
-/** The form of a custom operation. The script sends it to the API, and shows the response. */
-import type { OwnOperation } from '../contract/operations.js'
+/** The form of a custom operation, and its response. */
 import { queryParameters } from '../contract/parameters.js'
 import { basePath } from '../contract/service.js'
+import { parseId } from '../descriptor/ids.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
-import type { Registry } from '../descriptor/registry.js'
-import { disabled, tokenControl } from './formPages.js'
-import { html } from './html.js'
-import { type ExplorerService, operationPanel, type Page, type PageRequest, shellWord } from './layout.js'
-import { ownTarget, pageUrl } from './links.js'
-import { titleOf } from './names.js'
+import type { Registry, Resource } from '../descriptor/registry.js'
+import { postedId, postedText } from './controlTexts.js'
+import { formOrSignIn, renderForm } from './formPages.js'
+import { type Html, html } from './html.js'
+import { operationPanel, shellWord } from './layout.js'
+import { ownFormUrl, pageUrl } from './links.js'
+import { labelFields, rowLabel, titleOf } from './names.js'
 import { isPublicOperation } from './ownOperations.js'
-import { memberControl, membersOf } from './schemaControls.js'
+import type { OperationRequest as OperationPageRequest, Page, Visitor } from './page.js'
+import { inputName, type Member, memberControl, membersOf, readOperation } from './schemaControls.js'
 
-/** Where the rows are suggested that a parameter after the name of a resource means: `/v1/visits/{visit_id}/close`. */
-const choicesFor = (registry: Registry, { path }: NamedOperation, name: string): string | undefined => {
+/** The resource whose rows a parameter names that comes after its name: `/v1/visits/{visit_id}/close`. */
+const rowsNamed = (registry: Registry, { path }: NamedOperation, { place, name }: Member): Resource | undefined => {
   const segments = path.split('/')
   const before = segments[segments.indexOf(`{${name}}`) - 1]
-  const target = registry.find((resource) => resource.path === before)
-  return target && pageUrl(target, 'choices')
+  return place === 'path' ? registry.find((resource) => resource.path === before) : undefined
 }
 
-export const operationPage = (service: ExplorerService, operation: OwnOperation) => {
+const indented = (text: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+const renderResponse = (text: string): Html =>
+  html`<section id="result" aria-label="Response" tabindex="-1" data-focus><p class="notice" role="status">Done. The response has status 200.</p><pre class="json" role="group" aria-label="Body of the response" tabindex="0">${indented(text)}</pre></section>`
+
+export const operationPage = async (
+  visitor: Visitor,
+  { operation, querystring, origin, posted }: OperationPageRequest,
+): Promise<Page> => {
   const { own } = operation
   const { method, path, about } = own
   const title = titleOf(own.name)
-  const members = membersOf(own)
-  const isSignedIn = service.visitor !== undefined
-  const needsToken = !isSignedIn && !isPublicOperation(own)
-  const api = `${basePath}${path}`
-  const header = isPublicOperation(own) ? '' : ` -H ${shellWord('Authorization: Bearer TOKEN')}`
-  return ({ querystring, origin }: PageRequest): Page => {
-    const given = queryParameters(querystring)
-    const controls = members.map((member, n) => {
-      const choices = member.place === 'path' ? choicesFor(service.registry, own, member.name) : undefined
-      return memberControl(member, n, given.get(member.name) ?? undefined, choices)
-    })
-    const form = html`<noscript><p class="notice">This form needs JavaScript. Without it, send the request on this page.</p></noscript>
-      <form id="operation" data-operation data-method="${method}" data-api="${api}" data-target="${isSignedIn ? ownTarget(own) : api}" data-body="${own.body && 'true'}" data-header="${header}" novalidate hidden>
-      <div class="form-error notice error" role="alert" tabindex="-1" hidden></div>
-      ${controls}${needsToken && tokenControl}
-      <p class="actions"><button class="primary ${method === 'DELETE' && 'danger'}">${title}</button></p></form>
-      <section id="result" aria-label="Response" hidden></section>`
-    const curl = `curl${method === 'GET' ? '' : ` -X ${method}`} ${shellWord(`${origin}${api}`)}${header}`
-    const main = html`<div class="title"><div><h1>${title}</h1><p class="lead">${about}</p></div></div>
-      <div class="row-columns"><div>${service.writes || isPublicOperation(own) ? form : disabled}</div><div class="beside">${operationPanel(operation, curl)}</div></div>`
-    return { title, crumbs: [{ title }], main }
+  const given = queryParameters(querystring)
+  const textOf = (member: Member): string => {
+    const text = posted ? postedText(posted, inputName(member)) : given.get(member.name)
+    return postedId(text ?? undefined) ?? text ?? ''
   }
+  const controls: Html[] = []
+  for (const [n, member] of membersOf(own).entries()) {
+    const target = rowsNamed(visitor.registry, own, member)
+    const text = textOf(member)
+    const [row] =
+      target && parseId(target, text) ? await visitor.storage.table(target).excerpts([text], labelFields(target)) : []
+    const choice = target && { url: pageUrl(target, 'choices'), label: row && rowLabel(target, row) }
+    const issues = posted?.issues.filter(({ field }) => field === inputName(member)) ?? []
+    controls.push(memberControl(member, n, text, issues.map(({ message }) => message).join(' '), choice))
+  }
+  const action = `${ownFormUrl(own)}${querystring && `?${querystring}`}`
+  const doubt = method === 'GET' ? '' : ' It may or may not have been done: look before you send it again.'
+  const form = renderForm({
+    id: 'operation',
+    action,
+    script: html` data-follow${method !== 'GET' && html` data-guard`}`,
+    content: controls,
+    button: title,
+    isDangerous: method === 'DELETE',
+    doubt: `The service did not answer.${doubt}`,
+    posted,
+  })
+  const request = readOperation(own, textOf)
+  const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name) => encodeURIComponent(request.params[name] ?? '') || whole)
+  const url = `${origin}${basePath}${filled}${request.querystring && `?${request.querystring}`}`
+  const isPublic = isPublicOperation(own)
+  const curl = [
+    `curl${method === 'GET' ? '' : ` -X ${method}`} ${shellWord(url)}`,
+    ...(isPublic ? [] : [`-H ${shellWord('Authorization: Bearer TOKEN')}`]),
+    ...(request.body === undefined ? [] : [`-H 'Content-Type: application/json' -d ${shellWord(request.body)}`]),
+  ]
+  const result = posted?.response !== undefined && renderResponse(posted.response)
+  const main = html`<div class="title"><div><h1>${title}</h1><p class="lead">${about}</p></div></div>
+    <div class="row-columns"><div>${isPublic ? form : formOrSignIn(visitor, action, form)}${result}</div><div class="beside">${operationPanel(operation, curl.join(' '))}</div></div>`
+  return { title, crumbs: [{ title }], main, ...(posted && { status: posted.status }) }
 }

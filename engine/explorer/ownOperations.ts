@@ -3,20 +3,19 @@ import type { OwnOperation } from '../contract/operations.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
 import type { Resource, RowId } from '../descriptor/registry.js'
 import { type Html, html } from './html.js'
-import type { ExplorerService } from './layout.js'
 import { ownFormUrl } from './links.js'
 import { titleOf } from './names.js'
+import type { Visitor } from './page.js'
 
 export const isPublicOperation = ({ access }: NamedOperation): boolean => access.includes('public')
 
-export const ownOperations = ({ operations }: ExplorerService): OwnOperation[] =>
-  operations.filter((one) => one.kind === 'own')
+export const ownOperations = ({ operations }: Visitor): OwnOperation[] => operations.filter((one) => one.kind === 'own')
 
 /** Those that can be sent now: without a write token or keys, only what is public. */
-export const sendableOperations = (service: ExplorerService): NamedOperation[] =>
-  ownOperations(service)
+export const sendableOperations = (visitor: Visitor): NamedOperation[] =>
+  ownOperations(visitor)
     .map(({ own }) => own)
-    .filter((own) => service.writes || isPublicOperation(own))
+    .filter((own) => visitor.writes || isPublicOperation(own))
 
 export const operationCard = (own: NamedOperation): Html => html`<li class="card">
   <h3><a href="${ownFormUrl(own)}">${titleOf(own.name)}</a></h3>
@@ -32,8 +31,8 @@ const rowParameter = ({ path }: NamedOperation, resource: Resource): string | un
     ?.slice(1, -1)
 
 /** The operations that have a row in their path. */
-export const rowOperations = (service: ExplorerService, resource: Resource, id: RowId): Html[] =>
-  sendableOperations(service).flatMap((own) => {
+export const rowOperations = (visitor: Visitor, resource: Resource, id: RowId): Html[] =>
+  sendableOperations(visitor).flatMap((own) => {
     const name = rowParameter(own, resource)
     const url = `${ownFormUrl(own)}?${new URLSearchParams([[name ?? '', id]])}`
     return name === undefined ? [] : [html`<a class="button" href="${url}">${titleOf(own.name)}</a> `]

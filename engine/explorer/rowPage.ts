@@ -5,10 +5,11 @@ import { type Reference, type Resource, type RowId, referencesTo, updatableField
 import { withFilter } from './filters.js'
 import { grouped } from './format.js'
 import { type Html, html, type Part } from './html.js'
-import { type ExplorerService, type Page, type PageRequest, readPanel } from './layout.js'
+import { readPanel } from './layout.js'
 import { apiUrl, pageUrl, rowUrl, tableUrl } from './links.js'
 import { bothNames, fieldTitle, readLabels, rowLabel } from './names.js'
 import { rowOperations } from './ownOperations.js'
+import type { Page, ResourceRequest, Visitor } from './page.js'
 import { countRows, findRow } from './rows.js'
 import { fullValue } from './values.js'
 
@@ -21,7 +22,7 @@ export const referrerItem = ({ plural }: Resource, title: string, count: Part, u
 const notCounted = html`<span class="note" title="Only filters are counted">not counted</span>`
 
 /** How many rows reference a row by a field; only fields with a filter are counted, because only they have an index. */
-const referrer = async ({ registry, storage }: ExplorerService, { resource, field }: Reference, id: RowId) => {
+const referrer = async ({ registry, storage }: Visitor, { resource, field }: Reference, id: RowId) => {
   const title = fieldTitle(registry, field)
   if (!field.filter) return referrerItem(resource, title, notCounted)
   const query = withFilter(defaultListQuery, field.name, kindOf(field.kind).parse(id, field) as ParameterValue)
@@ -29,35 +30,32 @@ const referrer = async ({ registry, storage }: ExplorerService, { resource, fiel
   return referrerItem(resource, title, total, tableUrl(resource, query))
 }
 
-const actions = async (service: ExplorerService, resource: Resource, id: RowId): Promise<Html> => {
-  const table = service.storage.table(resource)
-  const canEdit = service.writes && updatableFields(resource).length > 0 && (await table.allows('update', id))
-  const canDelete = service.writes && resource.delete && (await table.allows('delete', id))
-  return html`<p class="actions">${rowOperations(service, resource, id)}
+const actions = async (visitor: Visitor, resource: Resource, id: RowId): Promise<Html> => {
+  const table = visitor.storage.table(resource)
+  const canEdit = visitor.writes && updatableFields(resource).length > 0 && (await table.allows('update', id))
+  const canDelete = visitor.writes && resource.delete && (await table.allows('delete', id))
+  return html`<p class="actions">${rowOperations(visitor, resource, id)}
   ${canEdit && html`<a class="button" href="${rowUrl(resource, id, 'edit')}">Edit</a>`}
   ${canDelete && html`<a class="button" href="${rowUrl(resource, id, 'delete')}">Delete</a>`}</p>`
 }
 
-export const rowPage = (service: ExplorerService, resource: Resource) => {
-  const { registry, storage } = service
-  const referrers = referencesTo(registry, resource.path)
-  return async ({ segment, origin }: PageRequest): Promise<Page> => {
-    const { id, row } = await findRow(storage, resource, segment)
-    const labels = await readLabels(service, resource.fields, ({ name }) => [row[name]])
-    const context = { registry, labels, url: rowUrl(resource, id) }
-    const fields = resource.fields.map(
-      (
-        field,
-      ) => html`<div class="field"><dt><span class="field-name">${bothNames(registry, field)}</span>${field.about && html`<span class="note">${field.about}</span>`}</dt>
+export const rowPage = async (visitor: Visitor, { resource, segment, origin }: ResourceRequest): Promise<Page> => {
+  const { registry, storage } = visitor
+  const { id, row } = await findRow(storage, resource, segment)
+  const labels = await readLabels(visitor, resource.fields, ({ name }) => [row[name]])
+  const context = { registry, labels, url: rowUrl(resource, id) }
+  const fields = resource.fields.map(
+    (
+      field,
+    ) => html`<div class="field"><dt><span class="field-name">${bothNames(registry, field)}</span>${field.about && html`<span class="note">${field.about}</span>`}</dt>
         <dd>${fullValue(field, row[field.name] ?? null, context)}</dd></div>`,
-    )
-    const links = await Promise.all(referrers.map((one) => referrer(service, one, id)))
-    const label = rowLabel(resource, row)
-    const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div>${await actions(service, resource, id)}</div>
+  )
+  const links = await Promise.all(referencesTo(registry, resource.path).map((one) => referrer(visitor, one, id)))
+  const label = rowLabel(resource, row)
+  const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div>${await actions(visitor, resource, id)}</div>
       <div class="row-columns"><dl class="fields">${fields}</dl>
       <div class="beside">${links.length > 0 && html`<section class="referrers" aria-labelledby="referrers-title"><h2 id="referrers-title">Referred to by</h2><ul class="plain-list">${links}</ul></section>`}
-      ${readPanel(service, ['get', resource], origin, apiUrl(resource, id))}</div></div>`
-    const crumbs = [{ title: resource.plural, url: pageUrl(resource) }, { title: label }]
-    return { title: `${label} · ${resource.plural}`, crumbs, main }
-  }
+      ${readPanel(visitor, ['get', resource], origin, apiUrl(resource, id))}</div></div>`
+  const crumbs = [{ title: resource.plural, url: pageUrl(resource) }, { title: label }]
+  return { title: `${label} · ${resource.plural}`, crumbs, main }
 }

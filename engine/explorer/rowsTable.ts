@@ -3,8 +3,17 @@ import type { Field, Resource } from '../descriptor/registry.js'
 import { cut, type Excerpt, isExcerpt, marked } from './excerpt.js'
 import { isNumeric } from './format.js'
 import { sumsFoot } from './groups.js'
-import { type Html, html, joined, type Part } from './html.js'
-import { columnsParameter, fromStart, pageUrl, rowUrl, type TableQuery, type TableView, tableUrl } from './links.js'
+import { type Html, hiddenInputs, html, joined, type Part } from './html.js'
+import {
+  columnsParameter,
+  fromStart,
+  pageUrl,
+  rowUrl,
+  type TableQuery,
+  type TableView,
+  tableParameters,
+  tableUrl,
+} from './links.js'
 import { bothNames, fieldTitle, labelFields } from './names.js'
 import { renderCell, type ShownRow } from './values.js'
 
@@ -42,7 +51,7 @@ const head = ({ registry, resource, query }: TableView, fields: readonly Field[]
 }
 
 /** Tells the script that a cell can be edited in place, and which field it has. */
-const editable = ({ editable: names = [] }: TableView, fields: readonly string[]): Part => {
+const editable = ({ editable: names }: TableView, fields: readonly string[]): Part => {
   const field = fields.find((name) => names.includes(name))
   return field !== undefined && html` data-field="${field}"`
 }
@@ -100,7 +109,7 @@ export const rowsTable = (view: TableView, rows: readonly ShownRow[], sums?: Par
   const digits = Math.max(...rows.map((row) => String(row['id']).length))
   const width = idWidths.find((most) => digits <= most) ?? 16
   const isCut = digits > width
-  const isSelectable = view.isSelectable === true
+  const isSelectable = view.isSelectable
   const box = (name: string, attributes: Part) =>
     isSelectable && html`<input type="checkbox" aria-label="${name}"${attributes}>`
   const lines = rows.map((row) => {
@@ -120,7 +129,7 @@ export const rowsTable = (view: TableView, rows: readonly ShownRow[], sums?: Par
   return html`<div class="frame"><div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table class="ids-${width} ${isSelectable && 'selectable'}"><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody>${sumsFoot(view, fields, heads.filter(Boolean).length - fields.length, sums)}</table></div></div>`
 }
 
-export const columnChooser = ({ registry, resource, query }: TableView, hidden: readonly Html[]): Html | undefined => {
+export const columnChooser = ({ registry, resource, query }: TableView): Html | undefined => {
   const fields = columnFields(resource)
   if (fields.length < 2) return undefined
   const name = columnsParameter(resource)
@@ -130,6 +139,7 @@ export const columnChooser = ({ registry, resource, query }: TableView, hidden: 
     (field) =>
       html`<li><label><input type="checkbox" name="${name}" value="${field.name}"${shownFields.includes(field) && html` checked`}> ${bothNames(registry, field)}</label></li>`,
   )
+  const hidden = hiddenInputs(tableParameters(resource, fromStart({ ...query, columns: undefined })))
   const allColumnsUrl = tableUrl(resource, { ...query, columns: undefined })
   return html`<details class="chooser columns-menu"><summary>Columns <span class="note">${shownFields.length} of ${fields.length}</span></summary><form action="${pageUrl(resource)}" data-navigate>${hidden}<ul class="boxes" data-all="${fields.map((field) => field.name).join(' ')}">${boxes}</ul>
     <p><button>Show these</button> <a class="all-columns" href="${allColumnsUrl}">All</a></p></form></details>`

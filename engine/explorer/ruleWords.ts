@@ -1,4 +1,5 @@
 /** The rules of a field in words: what a form says about a value before anything is sent. */
+import type { Issue } from '../contract/errors.js'
 import { isMoment, kindOf } from '../descriptor/kinds/index.js'
 import {
   type Field,
@@ -48,6 +49,20 @@ export const inTitles = (registry: Registry, { fields }: Resource, message: stri
     return words.replaceAll(new RegExp(name, 'g'), () => fieldTitle(registry, field))
   }, message)
   return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** What is wrong, in the words of a form: with the titles of its fields, and an example instead of an expression. */
+export const issueWords = (
+  registry: Registry,
+  resource: Resource,
+  { type, loc, msg }: Pick<Issue, 'type' | 'loc' | 'msg'>,
+  typed: string | undefined,
+): string => {
+  const field = resource.fields.find(({ name }) => name === loc.at(-1))
+  const like = field && likeValue(resource, field)
+  if (field && type === 'string_pattern_mismatch' && like !== undefined)
+    return `${fieldTitle(registry, field)} must look like ${like}; “${typed}” does not.`
+  return inTitles(registry, resource, msg)
 }
 
 /** What must hold between this field and others; said at the last of them that a form can have. */

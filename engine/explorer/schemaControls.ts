@@ -1,6 +1,9 @@
-/** The controls for the parameters and the body of an operation, derived from its zod schemas. */
+/** The controls for the parameters and the body of an operation, derived from its zod schemas, and the request that they mean. */
 import { z } from 'zod'
+import type { Issue } from '../contract/errors.js'
+import { literalJson } from '../contract/textValues.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
+import { jsonErrorPlace } from '../process/jsonError.js'
 import { type Html, html } from './html.js'
 import { titleOf } from './names.js'
 
@@ -123,7 +126,7 @@ const isRepeated = ({ place, schema: { type } }: Member): boolean => place === '
 
 interface Control {
   readonly input: (attributes: Html) => Html
-  /** How the script writes the value; by default as a string. */
+  /** How its text is read; by default as a string. */
   readonly form?: 'literal' | 'time' | 'json' | 'lines'
   readonly help?: string
 }
@@ -140,12 +143,13 @@ const select = (values: readonly unknown[], none: string | undefined, given: str
 }
 
 const controlFor = (member: Member, value: Schema, isOptional: boolean, given: string | undefined): Control => {
-  const text = given !== undefined && html` value="${given}"`
+  const text = given && html` value="${given}"`
   const choices = choicesOf(value)
   if (value.type === 'boolean' && !isOptional)
     return {
       form: 'literal',
-      input: (attributes) => html`<input type="checkbox" ${attributes}${given === 'true' && html` checked`}>`,
+      input: (attributes) =>
+        html`<input type="checkbox" ${attributes} value="true"${given === 'true' && html` checked`}><input type="hidden" name="${inputName(member)}" value="false">`,
     }
   if (choices) return select(choices, isOptional ? '–' : choices.length === 1 ? undefined : 'Choose', given)
   const area = (attributes: Html) => html`<textarea rows="2" spellcheck="false" ${attributes}>
@@ -169,22 +173,111 @@ ${given}</textarea>`
   }
 }
 
-/** A control; `choices` is where the rows come from that a parameter of the path names. */
-export const memberControl = (member: Member, n: number, given: string | undefined, choices?: string): Html => {
-  const { place, name, schema, isRequired } = member
-  const { value, isNullable } = withoutNull(schema)
-  const isNeeded = isRequired && !isNullable
-  const { input, form = 'string', help } = controlFor(member, value, !isNeeded, given)
-  const attributes = html`id="input-${n}" name="${name}" data-place="${place}" data-json="${form}"${isRequired && html` data-always="true"`} autocomplete="off" aria-describedby="help-${n} issue-${n}"${isNeeded && html` aria-required="true"`}${choices && html` data-choices="${choices}" placeholder="Type a name or an id"`}`
-  const shown = choices
-    ? html`<div class="combobox">${input(attributes)}<span class="picked note"></span></div>`
+/** The name under which a form sends a value. */
+export const inputName = ({ place, name }: Pick<Member, 'place' | 'name'>): string => `${place}.${name}`
+
+/** What stands for the row that a parameter of the path names. */
+export interface RowChoice {
+  /** Where rows are suggested. */
+  readonly url: string
+  /** The label of the row that was chosen. */
+  readonly label: string | undefined
+}
+
+export const memberTitle = ({ place, name }: Member): string =>
+  name !== '' ? titleOf(name) : place === 'body' ? 'Body' : 'Further parameters'
+
+const isNeeded = ({ schema, isRequired }: Member): boolean => isRequired && !withoutNull(schema).isNullable
+
+export const memberControl = (
+  member: Member,
+  n: number,
+  given: string | undefined,
+  message: string,
+  choice?: RowChoice,
+): Html => {
+  const { name, schema } = member
+  const { value } = withoutNull(schema)
+  const needed = isNeeded(member)
+  const { input, help } = controlFor(member, value, !needed, choice?.label ?? given)
+  const combobox =
+    choice &&
+    html` data-choices="${choice.url}"${choice.label !== undefined && html` data-id="${given}"`} placeholder="Type a name or an id"`
+  const attributes = html`id="input-${n}" name="${inputName(member)}" autocomplete="off" aria-describedby="help-${n} issue-${n}"${needed && html` aria-required="true"`}${message !== '' && html` aria-invalid="true"`}${combobox}`
+  const shown = choice
+    ? html`<div class="combobox">${input(attributes)}<span class="picked note">${choice.label !== undefined && `#${given}`}</span></div>`
     : input(attributes)
-  const title =
-    name === ''
-      ? place === 'body'
-        ? 'Body'
-        : 'Further parameters'
-      : html`${titleOf(name)} <code class="raw">${name}</code>`
-  return html`<div class="control"><label for="input-${n}">${title}${isNeeded && value.type !== 'boolean' && html` <span class="required">required</span>`}</label>
-    ${shown}<p class="help" id="help-${n}">${[value.description ?? '', ...rulesOf(value), help ?? ''].filter(Boolean).join(' ')}</p><p class="issue" id="issue-${n}"></p></div>`
+  const title = html`${memberTitle(member)}${name !== '' && html` <code class="raw">${name}</code>`}`
+  return html`<div class="control"><label for="input-${n}">${title}${needed && value.type !== 'boolean' && html` <span class="required">required</span>`}</label>
+    ${shown}<p class="help" id="help-${n}">${[value.description ?? '', ...rulesOf(value), help ?? ''].filter(Boolean).join(' ')}</p><p class="issue" id="issue-${n}">${message}</p></div>`
+}
+
+/** The request that a form means. */
+export interface OperationRequest {
+  readonly params: Readonly<Record<string, string>>
+  readonly querystring: string
+  /** As JSON. */
+  readonly body: string | undefined
+  /** What is wrong with the form itself. */
+  readonly issues: readonly Issue[]
+}
+
+/** A time that a control has without a zone. */
+const inUtc = (text: string): string => `${text.padEnd(19, ':00')}Z`
+
+/** The value of a control as JSON; undefined if it is none. */
+const memberJson = (member: Member, text: string): string | undefined => {
+  const { form } = controlFor(member, withoutNull(member.schema).value, !isNeeded(member), undefined)
+  const trimmed = text.trim()
+  if (text === '') return 'null'
+  if (form === 'time') return JSON.stringify(inUtc(trimmed))
+  if (form === 'literal') return literalJson(trimmed)
+  if (form !== 'json' && member.name !== '') return JSON.stringify(text)
+  try {
+    JSON.parse(trimmed)
+    return trimmed
+  } catch {
+    return undefined
+  }
+}
+
+/** The texts of a parameter of the query, of which only a list has several. */
+const parameterTexts = (member: Member, text: string): string[] => {
+  const { form } = controlFor(member, withoutNull(member.schema).value, !isNeeded(member), undefined)
+  if (form === 'lines') return text.split('\n').filter((line) => line.trim() !== '')
+  if (text === '') return []
+  return [form === 'time' ? inUtc(text) : text]
+}
+
+/** The request that the controls mean, of which some may be empty. */
+export const readOperation = (own: NamedOperation, textOf: (member: Member) => string): OperationRequest => {
+  const params: Record<string, string> = {}
+  const query = new URLSearchParams()
+  const bodyMembers: string[] = []
+  const issues: Issue[] = []
+  let [further, body] = ['', '']
+  for (const member of membersOf(own)) {
+    const { place, name, isRequired } = member
+    const text = textOf(member)
+    const isSent = text !== '' || isRequired
+    if (text === '' && isNeeded(member))
+      issues.push({ type: 'missing', loc: [place, name], msg: `${memberTitle(member)} is required` })
+    else if (place === 'path') params[name] = text.trim()
+    else if (place === 'query' && name === '') further = text
+    else if (place === 'query') for (const one of parameterTexts(member, text)) query.append(name, one)
+    else if (isSent) {
+      const json = memberJson(member, text)
+      const msg = `${memberTitle(member)} is not valid JSON: ${jsonErrorPlace(text)}`
+      if (json === undefined) issues.push({ type: 'json_invalid', loc: [place, name], msg })
+      else if (name === '') body = json
+      else bodyMembers.push(`${JSON.stringify(name)}:${json}`)
+    }
+  }
+  const isWhole = membersOf(own).some(({ place, name }) => place === 'body' && name === '')
+  return {
+    params,
+    querystring: [String(query), further].filter(Boolean).join('&'),
+    body: own.body && (isWhole ? body : `{${bodyMembers.join(',')}}`),
+    issues,
+  }
 }

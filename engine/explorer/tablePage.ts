@@ -1,138 +1,27 @@
-/** The page of a resource: its rows as a table, with a search box, filters, pages and the request. */
-import { formatNames, formats } from '../contract/formats.js'
-import { listQueryParser } from '../contract/parameters.js'
-import { defaultListQuery, type Position } from '../descriptor/listQuery.js'
-import { operatorOf } from '../descriptor/operators.js'
-import { type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
+/** The page of a resource: its rows as a table, or groups of them, with a search box, filters, pages and the request. */
+import { defaultListQuery } from '../descriptor/listQuery.js'
+import { filterFields, type Resource, updatableFields } from '../descriptor/registry.js'
 import { spreadOverTicks } from '../process/batchPerTick.js'
-import type { Caller } from '../storage/storage.js'
-import { type Charts, createChartReader, renderCharts } from './charts.js'
+import type { Caller, Storage } from '../storage/storage.js'
+import { type Counted, chartFields, readCharts, renderCharts } from './charts.js'
 import { choicesPage } from './choices.js'
-import { type Counts, createValueCounter } from './counts.js'
+import { countValues, inTime } from './counts.js'
 import { isExcerpt } from './excerpt.js'
-import { filterInputs, filterPanel } from './filters.js'
-import { grouped, readable } from './format.js'
+import { filterPanel } from './filters.js'
 import type { Grouping } from './grouping.js'
 import { groupChooser, readGroups, readSums, renderGroups, sumsLink } from './groups.js'
 import { type Html, html } from './html.js'
 import { importLink } from './importPage.js'
-import * as layout from './layout.js'
-import * as links from './links.js'
+import { readPanel } from './layout.js'
+import { apiListUrl, apiSummaryUrl, pageUrl, type TableQuery, type TableView, tableUrl } from './links.js'
 import { selectionForm } from './manyPages.js'
-import { fieldTitle, readLabels, referencedResource } from './names.js'
+import { readLabels } from './names.js'
+import type { Page, PageResponse, Redirect, ResourceRequest, Visitor } from './page.js'
 import { countRows, eachRow, findRow } from './rows.js'
 import { columnChooser, rowsTable, viewsMenu } from './rowsTable.js'
-import { parseQuery } from './tableQuery.js'
+import { chosenFilters, downloads, empty, groupsSummary, notices, pager, searchForm, summary } from './tableParts.js'
+import { parseQuery, type ValidQuery } from './tableQuery.js'
 import { type ShownRow, shownRow } from './values.js'
-
-const sizes = [25, 50, 100, 200]
-
-const hiddenInput = ([name, value]: readonly [string, string]): Html =>
-  html`<input type="hidden" name="${name}" value="${value}">`
-
-const hiddenInputs = (resource: Resource, query: links.TableQuery): Html[] =>
-  links.tableParameters(resource, links.fromStart(query)).map(hiddenInput)
-
-/** The pages of a result; one page needs no pager. */
-const pager = (resource: Resource, query: links.TableQuery, total: number, next?: Position): Html | undefined => {
-  const { limit, offset } = query.page
-  if (total <= limit && offset === 0n) return undefined
-  const size = BigInt(limit)
-  const pages = total === 0 ? 1n : (BigInt(total) + size - 1n) / size
-  const page = offset / size + 1n
-  const button = (title: string, url: string | false): Html =>
-    url ? html`<a class="button" href="${url}">${title}</a>` : html`<span class="button off">${title}</span>`
-  const link = (title: string, number: bigint, isPossible: boolean): Html =>
-    button(title, isPossible && links.tableUrl(resource, { ...query, page: { limit, offset: (number - 1n) * size } }))
-  const last = page > pages ? pages : page - 1n
-  const choices = [...new Set([...sizes, limit])].sort((a, b) => a - b)
-  return html`<nav class="pager" aria-label="Pages">
-    <div class="steps">${link('First', 1n, page > 1n)}${link('Previous', last, page > 1n)}
-    <form action="${links.pageUrl(resource)}" data-navigate>${hiddenInputs(resource, query)}<label>Page <input name="${links.pageParameter(resource)}" inputmode="numeric" value="${page}" size="${String(pages).length + 1}" autocomplete="off"></label> of ${grouped(Number(pages))} <button>Go</button></form>
-    ${button('Next', next ? links.nextUrl(resource, query, next) : false)}${link('Last', pages, page < pages)}</div>
-    <p class="sizes">Rows per page: ${choices.map((one) =>
-      one === limit
-        ? html`<strong aria-current="true">${one}</strong> `
-        : html`<a href="${links.tableUrl(resource, { ...query, page: { limit: one, offset: 0n } })}">${one}</a> `,
-    )}</p>
-    </nav>`
-}
-
-/** Turns the order by id around, which is that of creation. */
-const newestFirst = (resource: Resource, query: links.TableQuery): Html => {
-  const { field, descending } = query.order
-  const isNewest = field === 'id' && descending
-  const url = links.tableUrl(resource, links.fromStart({ ...query, order: { field: 'id', descending: !isNewest } }))
-  return html`<a href="${url}">${isNewest ? 'Oldest first' : 'Newest first'}</a>`
-}
-
-const summary = (resource: Resource, query: links.TableQuery, total: number): Html => {
-  const { offset, limit } = query.page
-  const noun = (total === 1 ? resource.name : resource.plural).toLowerCase()
-  const first = Number(offset) + 1
-  const range =
-    first <= total && total > limit && html` · rows ${grouped(first)}–${grouped(Math.min(total, first + limit - 1))}`
-  return html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun}${range}${total > 1 && html` · ${newestFirst(resource, query)}`}</p>`
-}
-
-const searchForm = (resource: Resource, query: links.TableQuery): Html => {
-  const plural = resource.plural.toLowerCase()
-  const isSearchable = searchedFields(resource).length > 0
-  // The inputs of bounds send them again.
-  const where = query.where.filter(({ operator }) => operator !== 'gte' && operator !== 'lte')
-  const box = html`<input type="search" id="q" name="q" value="${query.search}" placeholder="Search ${plural}" aria-label="Search ${plural}" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd>
-    <button>Search</button>`
-  return html`<form id="search" class="${isSearchable && 'search'}" role="search" action="${links.pageUrl(resource)}" data-live>
-    ${hiddenInputs(resource, { ...query, search: isSearchable ? '' : query.search, where })}${isSearchable && box}</form>`
-}
-
-/** Files of what is shown: its columns, and its rows on all pages; where that is not everything, of everything too. */
-const downloads = (resource: Resource, query: links.TableQuery): Html => {
-  const files = (of: links.TableQuery) =>
-    formatNames.map(
-      (format) =>
-        html` <a href="${links.downloadUrl(resource, of, format)}" download>${formats[format].extension.toUpperCase()}</a>`,
-    )
-  const { search, where, columns } = query
-  const isPart = search !== '' || where.length > 0 || columns !== undefined
-  return html`<span class="downloads">Download ${isPart ? 'as shown' : 'all'}:${files(query)}</span>${isPart && html` <span class="downloads">Everything:${files(defaultListQuery)}</span>`}`
-}
-
-const empty = (
-  { writes }: layout.ExplorerService,
-  resource: Resource,
-  query: links.TableQuery,
-  total: number,
-): Html => {
-  const { search, where, page } = query
-  const plural = resource.plural.toLowerCase()
-  if (total > 0) {
-    const last = BigInt(Math.ceil(total / page.limit) - 1) * BigInt(page.limit)
-    return html`<p class="empty">There are no rows this far: the last of ${grouped(total)} is on page ${grouped(Math.ceil(total / page.limit))}. <a href="${links.tableUrl(resource, { ...query, page: { limit: page.limit, offset: last } })}">Last page</a> or <a href="${links.tableUrl(resource, links.fromStart(query))}">first page</a></p>`
-  }
-  if (search !== '' || where.length > 0)
-    return html`<p class="empty">No rows match. <a href="${links.tableUrl(resource, { ...defaultListQuery, columns: query.columns })}">Show all ${plural}</a></p>`
-  const first = writes && resource.create
-  return html`<p class="empty">There are no ${plural} yet. ${first && html`<a class="button primary" href="${links.pageUrl(resource, 'new')}">Create the first ${resource.name.toLowerCase()}</a>`}</p>`
-}
-
-const chosenFilters = ({ registry, resource, query, labels }: links.TableView): Html | undefined => {
-  const items = query.where.map((condition) => {
-    const { field: name, operator, value } = condition
-    const field = resource.fields.find((one) => one.name === name)
-    const target = field && referencedResource(registry, field)
-    const title = field ? fieldTitle(registry, field) : name
-    const isPlain = operatorOf(operator).operand === 'boolean'
-    const texts = [value].flat().map((one) => {
-      if (target) return labels(target, one) ?? String(one)
-      return field && !isPlain ? readable(field, typeof one === 'bigint' ? Number(one) : one) : String(one)
-    })
-    const text = operatorOf(operator).display(texts.join(', '))
-    const without = links.fromStart({ ...query, where: query.where.filter((other) => other !== condition) })
-    return html`<li><span class="chosen-filter">${title}: <bdi>${text}</bdi></span> <a href="${links.tableUrl(resource, without)}" aria-label="Remove the filter ${title}">×</a></li>`
-  })
-  return items.length > 0 ? html`<ul class="chosen-filters" aria-label="Active filters">${items}</ul>` : undefined
-}
 
 /** A page takes some ten milliseconds of CPU, so one is rendered at a time. */
 const turn = spreadOverTicks()
@@ -140,162 +29,156 @@ const turn = spreadOverTicks()
 /** Tables of up to so many rows have their counts at once. */
 const smallTable = 5_000
 
-interface Counted {
-  readonly filters: Counts
-  readonly charts: Charts
-}
-
 /** How long a page waits for its counts, and how long a request for them, in milliseconds. */
 const [inlineMs, laterMs] = [400, 10_000]
 
-export const tablePage = (service: layout.ExplorerService, resource: Resource) => {
-  const { registry, storage, writes } = service
-  const parse = listQueryParser(resource)
-  const countFilters = createValueCounter(storage, resource)
-  const readCharts = createChartReader(storage, resource)
-  const isSelectable = writes && (updatableFields(resource).length > 0 || resource.delete === true)
+/** Whether the table has few rows. The rows of an existing table would have to be counted for it. */
+const isSmall = async (storage: Storage, resource: Resource, { search, where }: TableQuery, total: number) => {
+  if (total > smallTable || (search === '' && where.length === 0)) return total <= smallTable
+  return !resource.existing && ((await storage.counts([resource])).get(resource) ?? 0) <= smallTable
+}
+
+/** Counts for the filters and charts of a table. */
+const count = async (
+  storage: Storage,
+  resource: Resource,
+  query: TableQuery,
+  total: number,
+  client: Caller,
+  timeoutMs: number,
+): Promise<Counted> => {
+  const table = storage.table(resource)
+  const [values, charts] = await Promise.all([
+    inTime(client, timeoutMs, (caller) => countValues(table, filterFields(resource), query, caller)),
+    inTime(client, timeoutMs, (caller) => readCharts(table, chartFields(resource, query), query, caller)),
+  ])
+  return { total, values, charts }
+}
+
+const makeView = async (
+  visitor: Visitor,
+  resource: Resource,
+  { query, wrong }: Pick<ValidQuery, 'query' | 'wrong'>,
+  rows: readonly ShownRow[],
+  counted?: Counted,
+): Promise<TableView> => {
+  const { registry, writes } = visitor
+  const labels = await readLabels(visitor, resource.fields, ({ name }) => [
+    ...rows.map(({ [name]: value }) => (isExcerpt(value) ? value.text : value)),
+    ...(counted?.values?.get(name) ?? []).map(([value]) => value),
+    ...query.where.filter(({ field }) => field === name).flatMap(({ value }) => value),
+  ])
   const editable = writes ? updatableFields(resource).map(({ name }) => name) : []
+  const isSelectable = writes && (editable.length > 0 || resource.delete === true)
+  return { registry, resource, query, labels, wrong, editable, isSelectable }
+}
 
-  /** Whether the table has few rows. The rows of an existing table would have to be counted for it. */
-  const isSmall = async ({ search, where }: links.TableQuery, total: number): Promise<boolean> => {
-    if (total > smallTable || (search === '' && where.length === 0)) return total <= smallTable
-    return !resource.existing && ((await storage.counts([resource])).get(resource) ?? 0) <= smallTable
-  }
+/** What a query finds, read but not rendered yet. */
+interface Result {
+  /** How many rows match. */
+  readonly total: number
+  /** What has references whose labels are shown. */
+  readonly rows: readonly ShownRow[]
+  readonly head: (view: TableView) => Html
+  readonly content: (view: TableView) => Html
+}
 
-  const count = async (query: links.TableQuery, total: number, caller: Caller, timeoutMs: number): Promise<Counted> => {
-    const [filters, charts] = await Promise.all([
-      countFilters(query, total, caller, timeoutMs),
-      readCharts(query, total, caller, timeoutMs),
-    ])
-    return { filters, charts }
-  }
-
-  const makeView = async (
-    query: links.TableQuery,
-    wrong: links.WrongParameters,
-    rows: readonly ShownRow[],
-    filters?: Counts,
-  ): Promise<links.TableView> => {
-    const labels = await readLabels(service, resource.fields, ({ name }) => [
-      ...rows.map(({ [name]: value }) => (isExcerpt(value) ? value.text : value)),
-      ...(filters?.counts?.values.get(name) ?? []).map(([value]) => value),
-      ...query.where.filter(({ field }) => field === name).flatMap(({ value }) => value),
-    ])
-    return { registry, resource, query, labels, wrong, editable, isSelectable }
-  }
-
-  /** The page of a query; what the address means is known before its rows are read. */
-  const table = async (request: layout.PageRequest): Promise<layout.Page | layout.Redirect | layout.LaterPage> => {
-    const parsed = await parseQuery(service, resource, parse, request.querystring)
-    if ('redirect' in parsed) return parsed
-    if ('ambiguous' in parsed) return choicesPage(service, resource, parsed.query, parsed.ambiguous)
-    const { query, ignored, wrong, status } = parsed
-    const later = query.grouping?.by.length
-      ? renderedGroups(query, query.grouping, ignored, wrong, request)
-      : rendered(query, ignored, wrong, request)
-    return { title: resource.plural, later, ...(status && { status }) }
-  }
-
-  const framed = (query: links.TableQuery, filters: Html | undefined, charts: Html, results: Html): layout.Page => {
-    const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
-      ${writes && html`<p class="actions">${importLink(resource)} ${resource.create && html`<a class="button primary" href="${links.pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</p>`}</div>
-      ${searchForm(resource, query)}
-      <div class="${filters ? 'columns' : ''}">${filters}<div>${charts}
-      <section class="results" id="results" tabindex="-1" aria-label="Rows">${results}</section></div></div>`
-    return { title: resource.plural, crumbs: [{ title: resource.plural }], main, skip: 'results' }
-  }
-
-  /** The page of a query with groups: they stand in the place of the rows. */
-  const renderedGroups = async (
-    query: links.TableQuery,
-    grouping: Grouping,
-    ignored: readonly string[],
-    wrong: links.WrongParameters,
-    { origin, caller }: layout.PageRequest,
-  ): Promise<layout.Page> => {
-    const groups = await readGroups(storage, resource, query, grouping, caller)
-    await turn()
-    const { rows: total } = groups
-    const counted = (await isSmall(query, total)) ? await countFilters(query, total, caller, inlineMs) : undefined
-    const filters = counted?.counts && counted
-    const values = groups.data.map(({ by }) => by)
-    const view = await makeView(query, wrong, values, filters)
-    const noun = (total === 1 ? resource.name : resource.plural).toLowerCase()
-    const rows = links.tableUrl(resource, { ...query, grouping: undefined })
-    const head = html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun} in ${grouped(groups.total)} ${groups.total === 1 ? 'group' : 'groups'} · <a href="${rows}">Show rows</a></p>${groupChooser(view, hiddenInputs(resource, { ...query, grouping: undefined }))}${viewsMenu}`
-    const panel = resource.summary
-      ? layout.readPanel(service, ['summary', resource], origin, links.apiSummaryUrl(resource, query))
-      : undefined
-    const results = html`<div class="results-head">${head}</div>${wrongNotices(wrong)}${ignored.map((message) => html`<p class="notice">${message}</p>`)}
-      ${chosenFilters(view)}
-      ${groups.data.length > 0 ? renderGroups(view, grouping, groups) : empty(service, resource, query, 0)}
-      ${panel}`
-    return framed(
-      query,
-      filterPanel(view, filters),
-      html`<section class="charts" id="charts" aria-label="Distributions"></section>`,
-      results,
-    )
-  }
-
-  /** What is wrong with the address; where a filter says it too, with a link to it. */
-  const wrongNotices = (wrong: links.WrongParameters): Html[] =>
-    [...wrong].map(([name, { message }]) => {
-      const field = filterInputs(resource).get(name)
-      const title = field ? fieldTitle(registry, field) : name
-      return html`<p class="notice error" role="alert"><bdi>${title}: ${message}</bdi>${field && html` <a href="#filter-${name}">Change the filter</a>`}</p>`
-    })
-
-  const rendered = async (
-    query: links.TableQuery,
-    ignored: readonly string[],
-    wrong: links.WrongParameters,
-    { origin, caller }: layout.PageRequest,
-  ): Promise<layout.Page> => {
-    const page = await storage.table(resource).list(query, caller)
-    await turn()
-    const rows: ShownRow[] = []
-    const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, query.search)))
-    const inTime = (await isSmall(query, total)) ? await count(query, total, caller, inlineMs) : undefined
-    const counted = inTime?.filters.counts && inTime.charts.charts ? inTime : undefined
-    const view = await makeView(query, wrong, rows, counted?.filters)
-    await turn()
-    const filters = filterPanel(view, counted?.filters)
-    const more = downloads(resource, query)
-    const sums = await readSums(storage, resource, query, caller)
-    const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}${groupChooser(view, hiddenInputs(resource, { ...query, grouping: undefined }))}${viewsMenu}${total > 0 && sumsLink(view)}${editable.length > 0 && html`<p class="note hint" hidden>Double click a cell, or press Enter on it, to edit it</p>`}`
-    const body = html`${wrongNotices(wrong)}${ignored.map((message) => html`<p class="notice">${message}</p>`)}
-      ${chosenFilters(view)}${isSelectable && rows.length > 0 && selectionForm(resource, query, total)}
-      ${rows.length > 0 ? rowsTable(view, rows, sums) : empty(service, resource, query, total)}
+const readRows = async (
+  visitor: Visitor,
+  { resource, origin, caller }: ResourceRequest,
+  query: TableQuery,
+): Promise<Result> => {
+  const { storage, writes } = visitor
+  const page = await storage.table(resource).list(query, caller)
+  await turn()
+  const rows: ShownRow[] = []
+  const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, query.search)))
+  const sums = await readSums(storage, resource, query, caller)
+  return {
+    total,
+    rows,
+    head: (view) =>
+      html`${summary(resource, query, total)}${columnChooser(view)}${groupChooser(view)}${viewsMenu}${total > 0 && sumsLink(view)}${view.editable.length > 0 && html`<p class="note hint" hidden>Double click a cell, or press Enter on it, to edit it</p>`}`,
+    content: (view) => html`${view.isSelectable && rows.length > 0 && selectionForm(resource, query, total)}
+      ${rows.length > 0 ? rowsTable(view, rows, sums) : empty(writes, resource, query, total)}
       ${pager(resource, query, total, page.next)}
-      ${layout.readPanel(service, ['list', resource], origin, links.apiListUrl(resource, query), more)}`
-    return framed(
-      query,
-      filters,
-      renderCharts(view, counted?.charts),
-      html`<div class="results-head">${head}</div>${body}`,
-    )
+      ${readPanel(visitor, ['list', resource], origin, apiListUrl(resource, query), downloads(resource, query))}`,
   }
+}
 
-  const filters = async ({ querystring, caller }: layout.PageRequest): Promise<layout.Page | layout.Redirect> => {
-    const parsed = await parseQuery(service, resource, parse, querystring)
-    if (!('ignored' in parsed)) return { redirect: links.pageUrl(resource) }
-    const { query } = parsed
-    const { total } = await countRows(storage, resource, query, caller)
-    const counted = await count(query, total, caller, laterMs)
-    const view = await makeView(query, parsed.wrong, [], counted.filters)
-    const main = html`<div class="title"><h1>Filters</h1></div>${searchForm(resource, query)}${renderCharts(view, counted.charts)}${filterPanel(view, counted.filters)}`
-    const crumbs = [{ title: resource.plural, url: links.tableUrl(resource, query) }, { title: 'Filters' }]
-    return { title: `Filters · ${resource.plural}`, crumbs, main }
+/** Groups stand in the place of the rows. */
+const readGroupsOf = async (
+  visitor: Visitor,
+  { resource, origin, caller }: ResourceRequest,
+  query: TableQuery,
+  grouping: Grouping,
+): Promise<Result> => {
+  const groups = await readGroups(visitor.storage, resource, query, grouping, caller)
+  await turn()
+  return {
+    total: groups.rows,
+    rows: groups.data.map(({ by }) => by),
+    head: (view) => html`${groupsSummary(resource, query, groups)}${groupChooser(view)}${viewsMenu}`,
+    content: (view) => html`
+      ${groups.data.length > 0 ? renderGroups(view, grouping, groups) : empty(visitor.writes, resource, query, 0)}
+      ${resource.summary && readPanel(visitor, ['summary', resource], origin, apiSummaryUrl(resource, query))}`,
   }
+}
 
-  /** A row as the table of a query shows it, whether or not it matches. */
-  const cells = async ({ segment, querystring }: layout.PageRequest): Promise<Html> => {
-    const { row } = await findRow(storage, resource, segment)
-    const parsed = await parseQuery(service, resource, parse, querystring)
-    const query = 'query' in parsed ? parsed.query : defaultListQuery
-    const rows = [shownRow(resource, row, query.search)]
-    return rowsTable(await makeView(query, new Map(), rows), rows)
-  }
-  return { table, filters, cells }
+const render = async (visitor: Visitor, request: ResourceRequest, parsed: ValidQuery): Promise<Page> => {
+  const { storage, writes } = visitor
+  const { resource, caller } = request
+  const { query, ignored } = parsed
+  const { grouping } = query
+  const result = grouping?.by.length
+    ? await readGroupsOf(visitor, request, query, grouping)
+    : await readRows(visitor, request, query)
+  const { total } = result
+  const isCounted = await isSmall(storage, resource, query, total)
+  const inline = isCounted ? await count(storage, resource, query, total, caller, inlineMs) : undefined
+  const counted = inline?.values && inline.charts ? inline : undefined
+  const view = await makeView(visitor, resource, parsed, result.rows, counted)
+  await turn()
+  const filters = filterPanel(view, counted)
+  const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
+    ${writes && html`<p class="actions">${importLink(resource)} ${resource.create && html`<a class="button primary" href="${pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</p>`}</div>
+    ${searchForm(resource, query)}
+    <div class="${filters ? 'columns' : ''}">${filters}<div>${renderCharts(view, counted)}
+    <section class="results" id="results" tabindex="-1" aria-label="Rows"><div class="results-head">${result.head(view)}</div>${notices(view, ignored)}
+    ${chosenFilters(view)}${result.content(view)}</section></div></div>`
+  return { title: resource.plural, crumbs: [{ title: resource.plural }], main, skip: 'results' }
+}
+
+/** The page of a query; what the address means is known before its rows are read. */
+export const tablePage = async (visitor: Visitor, request: ResourceRequest): Promise<PageResponse> => {
+  const { resource } = request
+  const parsed = await parseQuery(visitor, request)
+  if ('redirect' in parsed) return parsed
+  if ('ambiguous' in parsed) return choicesPage(visitor, resource, parsed.query, parsed.ambiguous)
+  const { status } = parsed
+  return { title: resource.plural, later: render(visitor, request, parsed), ...(status && { status }) }
+}
+
+/** The filters and charts of a table with their counts, which its page does not wait for. */
+export const filtersPage = async (visitor: Visitor, request: ResourceRequest): Promise<Page | Redirect> => {
+  const { resource, caller } = request
+  const parsed = await parseQuery(visitor, request)
+  if (!('ignored' in parsed)) return { redirect: pageUrl(resource) }
+  const { query } = parsed
+  const { total } = await countRows(visitor.storage, resource, query, caller)
+  const counted = await count(visitor.storage, resource, query, total, caller, laterMs)
+  const view = await makeView(visitor, resource, parsed, [], counted)
+  const main = html`<div class="title"><h1>Filters</h1></div>${searchForm(resource, query)}${renderCharts(view, counted)}${filterPanel(view, counted)}`
+  const crumbs = [{ title: resource.plural, url: tableUrl(resource, query) }, { title: 'Filters' }]
+  return { title: `Filters · ${resource.plural}`, crumbs, main }
+}
+
+/** A row as the table of a query shows it, whether or not it matches. */
+export const cells = async (visitor: Visitor, request: ResourceRequest): Promise<Html> => {
+  const { resource, segment } = request
+  const { row } = await findRow(visitor.storage, resource, segment)
+  const parsed = await parseQuery(visitor, request)
+  const query = 'query' in parsed ? parsed.query : defaultListQuery
+  const rows = [shownRow(resource, row, query.search)]
+  return rowsTable(await makeView(visitor, resource, { query, wrong: new Map() }, rows), rows)
 }

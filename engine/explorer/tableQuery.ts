@@ -1,7 +1,7 @@
 /** Reads the query of a table page from its query string; forms send empty inputs, names of rows and page numbers too. */
 import { HttpError, type Issue } from '../contract/errors.js'
 import { queryIssue } from '../contract/issues.js'
-import { type listQueryParser, queryParameters } from '../contract/parameters.js'
+import { listQueryParser, queryParameters } from '../contract/parameters.js'
 import { parseId } from '../descriptor/ids.js'
 import { kindOf } from '../descriptor/kinds/index.js'
 import { listParameters } from '../descriptor/listParameters.js'
@@ -9,11 +9,11 @@ import { defaultListQuery } from '../descriptor/listQuery.js'
 import { didYouMean } from '../descriptor/nearest.js'
 import { type Field, filterFields, idField, type Resource } from '../descriptor/registry.js'
 import { shorten } from '../descriptor/violations.js'
+import { oncePer } from '../process/oncePer.js'
 import type { Storage } from '../storage/storage.js'
 import type { choicesPage } from './choices.js'
 import { withFilter } from './filters.js'
-import { groupingNames, parseGrouping } from './grouping.js'
-import type { ExplorerService } from './layout.js'
+import { groupingNames, namesIn, parseGrouping } from './grouping.js'
 import {
   columnsParameter,
   groupingParameter,
@@ -23,19 +23,24 @@ import {
   type WrongParameters,
 } from './links.js'
 import { referencedResource } from './names.js'
+import type { ResourceRequest, Visitor } from './page.js'
 import { countRows } from './rows.js'
 import { columnFields } from './rowsTable.js'
 
+export interface ValidQuery {
+  readonly query: TableQuery
+  readonly ignored: readonly string[]
+  readonly wrong: WrongParameters
+  readonly status?: number
+}
+
 /** The query; or where to go instead; or the name that several rows have, of which one must be chosen. */
 type ParsedQuery =
-  | {
-      readonly query: TableQuery
-      readonly ignored: readonly string[]
-      readonly wrong: WrongParameters
-      readonly status?: number
-    }
+  | ValidQuery
   | { readonly redirect: string }
   | { readonly query: TableQuery; readonly ambiguous: Parameters<typeof choicesPage>[3] }
+
+export const parserOf = oncePer(listQueryParser)
 
 const isInteger = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text)
 
@@ -56,14 +61,10 @@ const withOffset = ([name, value]: [string, string]): [string, string] => [
 ]
 
 /** The columns that the parameters name, in their order; undefined for all in the order of the descriptor. */
-const columnsIn = (resource: Resource, values: readonly string[], issues: Issue[]): readonly string[] | undefined => {
+const columnsIn = (resource: Resource, pairs: URLSearchParams, issues: Issue[]): readonly string[] | undefined => {
   const known = columnFields(resource).map(({ name }) => name)
-  const chosen = values.flatMap((value) => value.split(',')).filter(Boolean)
-  const wrong = chosen.filter((name) => !known.includes(name))
-  const issue = (name: string) =>
-    queryIssue('enum', columnsParameter(resource), `There is no column "${name}"${didYouMean(name, known)}`, name)
-  issues.push(...wrong.map(issue))
-  const columns = [...new Set(chosen)].filter((name) => known.includes(name))
+  const message = (name: string) => `There is no column "${name}"`
+  const columns = namesIn(pairs, columnsParameter(resource), known, message, issues)
   return columns.length === 0 || columns.join() === known.join() ? undefined : columns
 }
 
@@ -108,10 +109,8 @@ const ignoredIn = (resource: Resource, names: Iterable<string>): string[] => {
 }
 
 export const parseQuery = async (
-  { storage, registry }: ExplorerService,
-  resource: Resource,
-  parse: ReturnType<typeof listQueryParser>,
-  querystring: string,
+  { storage, registry }: Visitor,
+  { resource, querystring }: ResourceRequest,
 ): Promise<ParsedQuery> => {
   // The last value of a repeated parameter counts, as in the API; an empty input is no filter.
   const pairs = queryParameters(querystring)
@@ -126,12 +125,12 @@ export const parseQuery = async (
   }
   for (const { field } of named) parameters.delete(field.name)
   const issues: Issue[] = []
-  const parsed = parseRight(parse, filled.filter(([name]) => parameters.has(name)).map(withOffset), issues)
+  const parsed = parseRight(parserOf(resource), filled.filter(([name]) => parameters.has(name)).map(withOffset), issues)
   const [first, ...others] = named
   // One name after another: the address of the next page has the names that are still to be found.
   const unresolved = others.map(({ field, text }) => ({ field: field.name, operator: 'eq', value: text }) as const)
   const sentColumns = pairs.getAll(columnsParameter(resource))
-  const columns = columnsIn(resource, sentColumns, issues)
+  const columns = columnsIn(resource, pairs, issues)
   const grouping = parseGrouping(resource, (name) => groupingParameter(resource, name), pairs, issues)
   const query = { ...parsed, where: [...parsed.where, ...unresolved], columns, grouping }
   if (first) {

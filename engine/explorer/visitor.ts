@@ -1,9 +1,11 @@
 /** The resources as a visitor may see and use them: pages need no code of their own for what is hidden. */
-import { exampleRows, hasRole, type Identity, isAllowed, type Rights, seesAll } from '../descriptor/access.js'
+import { hasAccess } from '../contract/accessDocuments.js'
+import { exampleRows, hasRole, type Identity, isAllowed, nobody, type Rights, seesAll } from '../descriptor/access.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
+import type { Visitor } from './page.js'
 import { countRows } from './rows.js'
 
 /** A resource without what is hidden; undefined if the visitor may not read it. */
@@ -15,7 +17,7 @@ const seenResource = (
 ): Resource | undefined => {
   const own = rights.of(resource)
   if (!isAllowed(own.read)) return undefined
-  // Who has not signed in may still enter the write token in a form.
+  // Who has not signed in yet is led to the sign-in, and back.
   const may = (name: 'create' | 'update' | 'delete') => (isUnsigned && !resource.access) || isAllowed(own[name])
   const isSeen = (path: string) => registry.some((one) => one.path === path && isAllowed(rights.of(one).read))
   const seenField = (field: Field): Field => {
@@ -33,17 +35,17 @@ const seenResource = (
   }
 }
 
-/** Whether a visitor may send an operation; who has not signed in may still enter the write token in its form. */
-export const mayCall = ({ access }: NamedOperation, visitor: Identity): boolean =>
-  visitor.isService === true ||
-  (visitor.name === undefined && access.length === 0) ||
-  access.some((word) => hasRole(visitor, word))
+/** Whether somebody may send an operation, perhaps after signing in. */
+const mayCall = ({ access }: NamedOperation, identity: Identity): boolean =>
+  identity.isService === true ||
+  (identity.name === undefined && access.length === 0) ||
+  access.some((word) => hasRole(identity, word))
 
-/** The registry and the storage as a visitor with some rights may use them. */
-export const seenBy = (registry: Registry, storage: Storage, rights: Rights, visitor: Identity) => {
+/** The registry and the storage as somebody with some rights may use them. */
+const seenBy = (registry: Registry, storage: Storage, rights: Rights, identity: Identity) => {
   const originals = new Map(registry.map((resource) => [resource.path, resource]))
   const original = ({ path }: Resource): Resource => originals.get(path) as Resource
-  const isUnsigned = visitor.name === undefined
+  const isUnsigned = identity.name === undefined
   const seen = registry.flatMap((resource) => seenResource(resource, rights, registry, isUnsigned) ?? [])
   const table: Storage['table'] = (resource, expand) => {
     const own = storage.table(original(resource), expand, rights)
@@ -65,5 +67,20 @@ export const seenBy = (registry: Registry, storage: Storage, rights: Rights, vis
       return counted
     },
   }
-  return { registry: seen, storage: seenStorage, original }
+  return { registry: seen, storage: seenStorage }
+}
+
+/** What a service offers its visitors. */
+export type Offer = Omit<Visitor, 'name'>
+
+export const visitorFor = (offer: Offer, identity: Identity, rights: Rights): Visitor => {
+  const { registry, storage, operations } = offer
+  // Without rules everybody sees the same.
+  const isPlain = identity === nobody && !hasAccess(registry)
+  return {
+    ...offer,
+    ...(!isPlain && seenBy(registry, storage, rights, identity)),
+    operations: operations.filter((one) => one.kind !== 'own' || mayCall(one.own, identity)),
+    name: identity.name,
+  }
 }

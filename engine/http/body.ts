@@ -6,7 +6,7 @@ import * as errors from '../contract/errors.js'
 import { invalidKeyIssue } from '../contract/headers.js'
 import { bodyIssue } from '../contract/issues.js'
 import { hasTooManyValues, maxValuesOf } from '../contract/jsonScan.js'
-import { bodyLimit, importLimit } from '../contract/rowBody.js'
+import { bodyLimit, fileFormLimit, formLimit, importLimit } from '../contract/rowBody.js'
 import type { Identity } from '../descriptor/access.js'
 import type { Resource } from '../descriptor/registry.js'
 import { shorten } from '../descriptor/violations.js'
@@ -31,13 +31,14 @@ const parserOf = (limit: number) =>
         'application/x-ndjson',
         'text/csv',
         'application/x-www-form-urlencoded',
+        'multipart/form-data',
       ],
     },
     textLimit: `${limit}b`,
     encoding: null as unknown as string,
   })
 
-const parsers = new Map([bodyLimit, importLimit].map((limit) => [limit, parserOf(limit)]))
+const parsers = new Map([bodyLimit, importLimit, formLimit, fileFormLimit].map((limit) => [limit, parserOf(limit)]))
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 const checkContentType = ({ request }: Context, allowed: readonly string[]): void => {
@@ -138,11 +139,14 @@ export const rejectKey = ({ req }: Context, { existing }: Resource): void => {
   if (existing && req.headers['idempotency-key'] !== undefined) throw errors.keysNotSupported()
 }
 
-/** The Idempotency-Key of a request as it is stored: every caller has its own. No key that is sent has a space. */
-export const keyOf = ({ req }: Context, { owner }: Identity): string | undefined => {
+/** A key as it is stored: every caller has its own. No key that is sent has a space. */
+export const ownKey = (key: string, { owner }: Identity): string =>
+  owner === undefined ? key : `${createHash('sha256').update(owner).digest('base64url')} ${key}`
+
+/** The Idempotency-Key of a request as it is stored. */
+export const keyOf = ({ req }: Context, caller: Identity): string | undefined => {
   const key = req.headers['idempotency-key'] as string | undefined
-  if (key === undefined || owner === undefined) return key
-  return `${createHash('sha256').update(owner).digest('base64url')} ${key}`
+  return key === undefined ? undefined : ownKey(key, caller)
 }
 
 /** The Idempotency-Key of a write, where it has one; an invalid key is one more issue of the request. */

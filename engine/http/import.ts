@@ -2,15 +2,15 @@
 import * as errors from '../contract/errors.js'
 import { keyReused } from '../contract/headers.js'
 import { forbiddenParameters, withoutHidden } from '../contract/hiddenFields.js'
-import { importQueryParser, maxImportRows } from '../contract/importParameters.js'
-import { importTypes, rowReader, type SentRow } from '../contract/importRows.js'
+import { type ImportQuery, importQueryParser, maxImportRows } from '../contract/importParameters.js'
+import { type ImportType, importTypes, rowReader, type SentRow } from '../contract/importRows.js'
 import { constraintIssue } from '../contract/issues.js'
 import type { ImportOperation } from '../contract/operations.js'
 import { importLimit } from '../contract/rowBody.js'
-import { isAllowed } from '../descriptor/access.js'
+import { isAllowed, type Rights } from '../descriptor/access.js'
 import { inTurns } from '../process/batchPerTick.js'
 import type { Table } from '../storage/storage.js'
-import type { ImportedRow, ImportOutcome } from '../storage/writeData.js'
+import type { IdempotencyKey, ImportedRow, ImportOutcome } from '../storage/writeData.js'
 import { idempotencyKeyOf, readBytes, rejectKey } from './body.js'
 import { resourceGuard } from './callers.js'
 import {
@@ -25,11 +25,17 @@ import {
 import type { Handler, Service } from './serviceParts.js'
 import { earlierWrite, replayed, sendStored, untilStored } from './write.js'
 
-export const importRows = (service: Service, operation: ImportOperation): Handler => {
+/** Rows that are to be imported, as they were sent. */
+export interface SentImport {
+  readonly type: ImportType
+  readonly bytes: Buffer
+  readonly query: ImportQuery
+}
+
+/** Makes the functions that read the rows of an import, and that check and store them for somebody. */
+export const importer = (service: Service, operation: ImportOperation) => {
   const { storage, registry } = service
   const { resource } = operation
-  const guard = resourceGuard(service, resource)
-  const parseQuery = importQueryParser(resource)
 
   const finished = async (
     table: Table,
@@ -49,51 +55,86 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
     throw errors.bodyInvalid(issues.shown, issues.total)
   }
 
+  return {
+    async read(rights: Rights, { type, bytes, query: { match, ignore } }: SentImport): Promise<SentRow[]> {
+      const pause = inTurns()
+      const names = { allowed: importedFields(resource, match, rights.of(resource).hidden), ignored: new Set(ignore) }
+      const rows: SentRow[] = []
+      for (const row of rowReader(resource, type, names)(bytes)) {
+        if (rows.push(row) > maxImportRows) throw errors.tooManyRows(maxImportRows)
+        await pause()
+      }
+      return rows
+    },
+
+    store(
+      rights: Rights,
+      { match, dryRun }: ImportQuery,
+      sent: readonly SentRow[],
+      idempotencyKey: IdempotencyKey | undefined,
+      keyIssues: readonly errors.Issue[] = [],
+    ) {
+      const table = storage.table(resource, [], rights)
+      const { hidden } = rights.of(resource)
+      const readers = {
+        resource,
+        readCreate: withoutHidden(operation.readCreate, hidden),
+        ...(operation.readUpdate && { readUpdate: withoutHidden(operation.readUpdate, hidden) }),
+      }
+      const created = createdIds(resource, sent)
+      let before = ''
+      return untilStored(`rows of ${resource.path}`, async (isLast) => {
+        const issues = issueList(keyIssues)
+        const rows = await importChecker(registry, table, readers, match)(sent, issues)
+        const mode = issues.total > 0 ? 'check' : dryRun ? 'dryRun' : 'store'
+        const outcome = await table.import({ rows, mode, created, idempotencyKey })
+        // A row that is matched has been created meanwhile: now it is changed.
+        const matched =
+          'conflicts' in outcome
+            ? outcome.conflicts.filter(
+                (one) => 'field' in one && one.field === match && rows[one.row]?.kind === 'insert',
+              )
+            : []
+        const found = matched.map(({ row }) => row).join()
+        // If the same rows are found again, the caller may not read them.
+        const isMatchedNow = matched.length > 0 && found !== before
+        before = found
+        if ('isStale' in outcome || (isMatchedNow && issues.total === 0 && !isLast)) return undefined
+        return finished(table, outcome, sent, rows, issues)
+      })
+    },
+  }
+}
+
+/** Makes the function that reads the parameters of an import, as far as somebody may use them. */
+export const importQueryReader = ({ registry }: Service, { resource }: ImportOperation) => {
+  const parse = importQueryParser(resource)
+  return (rights: Rights, querystring: string): ImportQuery => {
+    const query = parse(querystring)
+    if (query.match !== undefined && !isAllowed(rights.of(resource).update)) throw errors.forbidden()
+    forbiddenParameters(registry, resource, rights, querystring, true)
+    return query
+  }
+}
+
+export const importRows = (service: Service, operation: ImportOperation): Handler => {
+  const { storage } = service
+  const { resource } = operation
+  const guard = resourceGuard(service, resource)
+  const readQuery = importQueryReader(service, operation)
+  const { read, store } = importer(service, operation)
+
   return async (ctx) => {
     const { caller, rights } = await guard.write(ctx, 'create')
     rejectKey(ctx, resource)
-    const { match, ignore, dryRun } = parseQuery(ctx.querystring)
-    const { hidden, update } = rights.of(resource)
-    if (match !== undefined && !isAllowed(update)) throw errors.forbidden()
-    forbiddenParameters(registry, resource, rights, ctx.querystring, true)
-    const table = storage.table(resource, [], rights)
-    const pause = inTurns()
+    const query = readQuery(rights, ctx.querystring)
     const { type, bytes } = await readBytes(ctx, importTypes, importLimit)
-    await pause()
-    const names = { allowed: importedFields(resource, match, hidden), ignored: new Set(ignore) }
-    const readers = {
-      resource,
-      readCreate: withoutHidden(operation.readCreate, hidden),
-      ...(operation.readUpdate && { readUpdate: withoutHidden(operation.readUpdate, hidden) }),
-    }
-    const sent: SentRow[] = []
-    for (const row of rowReader(resource, type, names)(bytes)) {
-      if (sent.push(row) > maxImportRows) throw errors.tooManyRows(maxImportRows)
-      await pause()
-    }
+    const rows = await read(rights, { type, bytes, query })
     const keyIssues: errors.Issue[] = []
+    const { dryRun } = query
     const idempotencyKey = dryRun ? undefined : idempotencyKeyOf(ctx, caller, [ctx.querystring, type, bytes], keyIssues)
     const earlier = idempotencyKey && (await earlierWrite(ctx, caller, storage, resource))
     if (earlier && keyIssues.length === 0) return sendStored(ctx, 201, replayed(earlier, idempotencyKey))
-    const created = createdIds(resource, sent)
-    let before = ''
-    const stored = await untilStored(`rows of ${resource.path}`, async (isLast) => {
-      const issues = issueList(keyIssues)
-      const rows = await importChecker(registry, table, readers, match)(sent, issues)
-      const mode = issues.total > 0 ? 'check' : dryRun ? 'dryRun' : 'store'
-      const outcome = await table.import({ rows, mode, created, idempotencyKey })
-      // A row that is matched has been created meanwhile: now it is changed.
-      const matched =
-        'conflicts' in outcome
-          ? outcome.conflicts.filter((one) => 'field' in one && one.field === match && rows[one.row]?.kind === 'insert')
-          : []
-      const found = matched.map(({ row }) => row).join()
-      // If the same rows are found again, the caller may not read them.
-      const isMatchedNow = matched.length > 0 && found !== before
-      before = found
-      if ('isStale' in outcome || (isMatchedNow && issues.total === 0 && !isLast)) return undefined
-      return finished(table, outcome, sent, rows, issues)
-    })
-    sendStored(ctx, dryRun ? 200 : 201, stored)
+    sendStored(ctx, dryRun ? 200 : 201, await store(rights, query, rows, idempotencyKey, keyIssues))
   }
 }

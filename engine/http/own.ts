@@ -19,7 +19,7 @@ import type { Registry, Resource } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
 import { batchRunner } from './batch.js'
 import { readValue } from './body.js'
-import { roleGuard } from './callers.js'
+import { type Permit, roleGuard } from './callers.js'
 import { jsonType } from './conditional.js'
 import type { Handler, Service } from './serviceParts.js'
 
@@ -127,27 +127,28 @@ const failed = (error: unknown): never => {
 /** One for all operations of a service. */
 const makers = new WeakMap<Service, ReturnType<typeof toolsFor>>()
 
-export const ownHandler = (service: Service, { own }: OwnOperation): Handler => {
-  const { path, query: querySchema, body: bodySchema, response: responseSchema } = own
-  const guard = roleGuard(service, own.access)
+/** What is asked of an operation. */
+interface Question {
+  readonly params: Readonly<Record<string, string>>
+  readonly querystring: string
+  readonly readBody: () => Promise<unknown>
+}
+
+/** Makes the function that runs an operation for somebody; it resolves with the response as JSON. */
+export const ownRunner = (service: Service, { own }: OwnOperation) => {
+  const { query: querySchema, body: bodySchema, response: responseSchema } = own
   const makeTools = makers.get(service) ?? toolsFor(service)
   makers.set(service, makeTools)
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const lists = new Set(Object.entries(querySchema?.shape ?? {}).flatMap(([name, one]) => (isList(one) ? name : [])))
   const asService = makeTools(allRights)
-  const pattern = new RegExp(`${path.replaceAll(/\{\w+\}/g, '([^/]+)')}$`)
 
-  return async (ctx) => {
-    const { caller, rights } = await guard(ctx)
-    if (ctx.req.headers['idempotency-key'] !== undefined) throw errors.keyNotTaken()
-    const found = pattern.exec(ctx.path) ?? []
-    const params = Object.fromEntries(names.map((name, n) => [name, decodeParameter(found[n + 1] ?? '')]))
+  return async ({ caller, rights }: Permit, { params, querystring, readBody }: Question): Promise<string> => {
     const query = querySchema
-      ? await querySchema.safeParseAsync(sentIn(ctx.querystring, lists))
+      ? await querySchema.safeParseAsync(sentIn(querystring, lists))
       : { success: true as const, data: {} }
     if (!query.success) throw errors.parametersInvalid(issuesOf(query.error, 'query'))
     const body = bodySchema
-      ? await bodySchema.safeParseAsync((await readValue(ctx)).value)
+      ? await bodySchema.safeParseAsync(await readBody())
       : { success: true as const, data: undefined }
     if (!body.success) throw errors.bodyInvalid(issuesOf(body.error, 'body'))
     const { name, roles, claims } = caller
@@ -167,12 +168,30 @@ export const ownHandler = (service: Service, { own }: OwnOperation): Handler => 
         throw errors.unavailable('The operation took too long.')
       }),
     ]).finally(() => ended.abort())
+    const value = responseSchema ? await responseSchema.parseAsync(result) : (result ?? {})
+    return JSON.stringify(value) ?? 'null'
+  }
+}
+
+export const ownHandler = (service: Service, operation: OwnOperation): Handler => {
+  const { path, access } = operation.own
+  const guard = roleGuard(service, access)
+  const run = ownRunner(service, operation)
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const pattern = new RegExp(`${path.replaceAll(/\{\w+\}/g, '([^/]+)')}$`)
+
+  return async (ctx) => {
+    const permit = await guard(ctx)
+    if (ctx.req.headers['idempotency-key'] !== undefined) throw errors.keyNotTaken()
+    const found = pattern.exec(ctx.path) ?? []
+    const params = Object.fromEntries(names.map((name, n) => [name, decodeParameter(found[n + 1] ?? '')]))
+    const readBody = async () => (await readValue(ctx)).value
+    const text = await run(permit, { params, querystring: ctx.querystring, readBody })
     ctx.state.usedDatabase = true
     ctx.set('Cache-Control', 'private, no-store')
-    const value = responseSchema ? await responseSchema.parseAsync(result) : (result ?? {})
     // As text: Koa would take null for no content, and a text for a page.
     ctx.set('Content-Type', jsonType)
-    ctx.body = JSON.stringify(value) ?? 'null'
+    ctx.body = text
   }
 }
 

@@ -1,5 +1,6 @@
 /** What a service consists of, which every handler gets. */
 import type { Middleware } from 'koa'
+import type { Operation } from '../contract/operations.js'
 import type { Product } from '../contract/service.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
 import type { Registry } from '../descriptor/registry.js'
@@ -8,6 +9,8 @@ import type { CallerSources, Callers } from './callers.js'
 import type { AppContext } from './requestLog.js'
 
 export type Handler = (ctx: AppContext) => Promise<void> | void
+
+export type AddRoute = (name: string, path: string, handler: Handler, method?: Operation['route']['method']) => void
 
 /** What a service consists of. */
 export interface ServiceParts extends CallerSources {

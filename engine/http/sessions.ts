@@ -128,3 +128,5 @@ export const createSessions = (service: Service) => {
     end: (ctx: AppContext): void => setCookie(ctx, '', 0),
   }
 }
+
+export type Sessions = ReturnType<typeof createSessions>

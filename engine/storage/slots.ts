@@ -17,7 +17,7 @@ const lastWeight = 0.2
 const rememberedLength = 500_000
 
 /** How many reads may wait for each slot of their lane: of one caller, and of all. */
-const laneLengths = { quick: { ofCaller: 250, all: 1_000 }, slow: { ofCaller: 4, all: 8 } }
+const laneLengths = { quick: { ofCaller: 250, all: 1_000 }, slow: { ofCaller: 16, all: 32 } }
 
 /** How long a read waits at most, in milliseconds: a fifth of the time that it may take, but no less than this. */
 const minWaitMs = 500

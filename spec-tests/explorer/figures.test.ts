@@ -6,7 +6,7 @@ import { boolean, date, decimal, integer, number, text, timestamp, uuid } from '
 import type { RowValues } from '../../engine/descriptor/registry.js'
 import { callersNamed } from '../support/callers.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { startService } from '../support/service.js'
+import { sessionOf, startService } from '../support/service.js'
 
 const test = suite('figures')
 
@@ -70,19 +70,13 @@ const service = await startService({
 })
 await service.fill([{ resource: measures, rows: Array.from({ length: rowCount }, (_, n) => makeRow(n)) }])
 
-const signIn = async (key: string): Promise<string> => {
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: service.address }
-  const response = await service.send('/explore/sign-in', { method: 'POST', headers, body: `key=${key}` })
-  return String(response.headers['set-cookie']?.[0]).split(';')[0] as string
-}
-
 const numberIn = (text: string): number => Number(text.replaceAll(',', ''))
 const unescaped = (url: string): string => url.replaceAll('&amp;', '&')
 
 for (const name of ['chief', 'ana']) {
   const authorization = `Bearer ${name}`
   const filtersPage = async (query = '') => {
-    const request = { headers: { cookie: await signIn(name) } }
+    const request = { headers: { cookie: await sessionOf(service.address, name) } }
     let page = ''
     // A page without charts says that counting took too long, as it may on a busy machine.
     for (let attempt = 0; attempt < 5 && !page.includes('<figure'); attempt++)
@@ -187,7 +181,8 @@ test('a reference has the name of its row and a link to it on every page, whatev
       })),
     },
   ])
-  const pageOf = async (path: string) => (await named.send(path)).text
+  const headers = { cookie: await sessionOf(named.address) }
+  const pageOf = async (path: string) => (await named.send(path, { headers })).text
   const table = await pageOf('/explore/staff?limit=50')
   const found = await pageOf('/explore/staff?limit=50&q=person')
   const rows = await Promise.all([1, 25, 40].map(async (n) => [n, await pageOf(`/explore/staff/${n}`)] as const))

@@ -7,7 +7,7 @@ import { startService } from '../support/service.js'
 
 const people = resourceIn('people', { name: text() }, { name: 'Person', plural: 'People', update: true })
 const rooms = resourceIn('rooms', { name: text() }, { name: 'Room', plural: 'Rooms' })
-const { run, test, service, open } = await browserSuite('find anything in a browser', () =>
+const { run, test, service, open, openAs } = await browserSuite('find anything in a browser', () =>
   startService({ registry: [people, rooms], explorer: true }),
 )
 await service?.fill([
@@ -64,7 +64,7 @@ test('a slash goes to the search of the table, a second one finds anything', asy
 })
 
 test('a question mark lists the shortcuts', async () => {
-  const { page, close } = await open('/explore/people/1', { colorScheme: 'dark' })
+  const { page, close } = await openAs('/explore/people/1', { colorScheme: 'dark' })
   await page.keyboard.press('?')
   await page.waitForSelector('dialog[open] >> text=Keyboard shortcuts')
   assert.match(await page.innerText('dialog[open]'), /Ctrl K/)

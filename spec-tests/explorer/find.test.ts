@@ -6,7 +6,7 @@ import { defineOperation, integer, text } from '../../engine/descriptor/index.js
 import { callersNamed } from '../support/callers.js'
 import { operationsNamed } from '../support/ownOperations.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { startService } from '../support/service.js'
+import { sessionOf, startService } from '../support/service.js'
 
 const people = resourceIn(
   'people',
@@ -45,14 +45,7 @@ await service.fill([
   { resource: counters, rows: [{ id: 1, n: 1 }] },
 ])
 const cookies: Record<string, string> = {}
-for (const key of ['hr', 'ana']) {
-  const { headers } = await service.send('/explore/sign-in', {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', origin: service.address },
-    body: `key=${key}`,
-  })
-  cookies[key] = String(headers['set-cookie']?.[0]).split(';')[0] as string
-}
+for (const key of ['hr', 'ana']) cookies[key] = await sessionOf(service.address, key)
 /** The addresses of what is found, in order. */
 const find = async (q: string, visitor?: string): Promise<string[]> => {
   const headers = { accept: 'text/html', ...(visitor && { cookie: cookies[visitor] as string }) }

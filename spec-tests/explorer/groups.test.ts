@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { boolean, date, decimal, integer, text, timestamp } from '../../engine/descriptor/index.js'
 import { callersNamed } from '../support/callers.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { startService } from '../support/service.js'
+import { sessionOf, startService } from '../support/service.js'
 
 const people = resourceIn('people', { name: text() }, { plural: 'People' })
 const tasks = resourceIn(
@@ -45,15 +45,7 @@ await service.fill([
   },
   { resource: odd, rows: [{ id: 1, by: 'x', sum: 3 }] },
 ])
-const cookie = String(
-  (
-    await service.send('/explore/sign-in', {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: service.address },
-      body: 'key=hr',
-    })
-  ).headers['set-cookie']?.[0],
-).split(';')[0] as string
+const cookie = await sessionOf(service.address, 'hr')
 const page = (path: string, headers: Record<string, string> = {}) =>
   service.send(`/explore/${path}`, { headers: { accept: 'text/html', ...headers } })
 

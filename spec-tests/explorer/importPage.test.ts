@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { integer, text, timestamp } from '../../engine/descriptor/index.js'
 import { callersNamed } from '../support/callers.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { startService, token } from '../support/service.js'
+import { sessionOf, startService, token } from '../support/service.js'
 
 const fields = {
   name: text(),
@@ -26,16 +26,8 @@ const service = await startService({
   explorer: true,
   credentials: callersNamed({ hr: { roles: ['hr'] }, desk: { roles: ['desk'] }, guest: { roles: [] } }),
 })
-const origin = { origin: service.address }
 const cookies: Record<string, string> = {}
-for (const key of ['hr', 'desk', 'guest', token]) {
-  const { headers } = await service.send('/explore/sign-in', {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', ...origin },
-    body: String(new URLSearchParams({ key })),
-  })
-  cookies[key] = String(headers['set-cookie']?.[0]).split(';')[0] as string
-}
+for (const key of ['hr', 'desk', 'guest', token]) cookies[key] = await sessionOf(service.address, key)
 const page = (path: string, name?: string) =>
   service.send(path, { headers: { accept: 'text/html', ...(name && { cookie: cookies[name] as string }) } })
 
@@ -67,32 +59,61 @@ test('a template has the columns that the visitor may set', async () => {
 
 test('the page names the columns, those that the service sets, and what rows can be matched by', async () => {
   const { text: source } = await page('/explore/people/import', 'hr')
-  assert.match(source, /data-unset="id changed"/)
+  assert.match(source, /not read from the file: <code>id<\/code>, <code>changed<\/code>/)
   assert.match(source, /<option value="id">[\s\S]*<option value="code">Change the row that has the same Code</)
-  assert.match(source, /data-target="\/explore\/people\/import"/)
-  assert.not.match(source, /id="token"/)
   const desk = (await page('/explore/people/import', 'desk')).text
   assert.not.match(desk, /salary|id="match"/)
-  const unsigned = (await page('/explore/open/import')).text
-  assert.match(unsigned, /data-target="\/api\/v1\/open\/import"/)
-  assert.match(unsigned, /id="token"/)
 })
 
+/** Posts a file as browsers do. */
+const send = (values: Record<string, string>, file: string | Buffer, headers: Record<string, string> = {}) => {
+  const parts = Object.entries(values).map(
+    ([name, value]) => `--line\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  )
+  const head = `${parts.join('')}--line\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\n`
+  return service.send('/explore/people/import', {
+    method: 'POST',
+    headers: {
+      'content-type': 'multipart/form-data; boundary=line',
+      cookie: cookies['hr'] as string,
+      origin: service.address,
+      ...headers,
+    },
+    body: Buffer.concat([Buffer.from(head), Buffer.from(file), Buffer.from('\r\n--line--\r\n')]),
+  })
+}
+
 test('a session imports, with its rights and from a page of this service only', async () => {
-  const send = (headers: Record<string, string>, body: string, query = '') =>
-    service.send(`/explore/people/import${query}`, {
-      method: 'POST',
-      headers: { 'content-type': 'text/csv', ...headers },
-      body,
-    })
-  const hr = { cookie: cookies['hr'] as string, ...origin }
   const body = 'name,code,salary,id\nAda,A,1,7\n'
-  const counts = { created: 1, updated: 0, unchanged: 0 }
-  assert.equal((await send(hr, body, '?dryRun=true&ignore=id')).body, { ...counts, ids: [] })
-  assert.is((await send({ cookie: cookies['hr'] as string }, body)).status, 403)
-  assert.is((await send(origin, body)).status, 401)
-  assert.is((await send({ ...hr, cookie: cookies['desk'] as string }, body, '?ignore=id')).status, 422)
-  assert.is((await send(hr, body, '?ignore=id')).body.created, 1)
+  const checked = await send({}, body)
+  assert.is(checked.status, 200)
+  assert.match(checked.text, /1 row: 1 new, 0 changed, 0 unchanged\./)
+  assert.is((await send({}, body, { origin: '' })).status, 403)
+  assert.is((await send({}, body, { cookie: '' })).status, 401)
+  const desk = await send({}, body, { cookie: cookies['desk'] as string })
+  assert.is(desk.status, 422)
+  assert.match(desk.text, /salary cannot be set[^<]*<button name="ignore" value="salary">Leave it out</)
+  const key = { 'form.step': 'store', 'form.key': 'once' }
+  assert.equal((await send(key, body)).headers.location, '/explore/people')
+  // Sent again with its key, it is stored once; other rows with this key are refused.
+  assert.is((await send(key, body)).status, 303)
+  assert.match((await send({ 'form.step': 'store' }, body)).text, /code must be unique/i)
+  assert.is((await send(key, body.replace('Ada', 'Bea'))).status, 422)
+})
+
+test('errors are at the cells of their lines; the limits are those of the API', async () => {
+  const wrong = await send({}, 'name,code\r\n"A\r\nB",B\r\n,C\r\nD,B\r\n')
+  assert.match(wrong.text, /Nothing was imported: 2 errors\./)
+  assert.match(wrong.text, /<th scope="row">4<\/th><td class="wrong"><bdi><\/bdi><small class="issue">name /)
+  assert.match(wrong.text, /<th scope="row">5<\/th><td class=""><bdi>D<\/bdi><\/td><td class="wrong"><bdi>B<\/bdi>/)
+  const many = await send({}, `name\n${'a\n'.repeat(10_001)}`)
+  assert.is(many.status, 413)
+  assert.match(many.text, /more than 10000 rows/)
+  // A file of the greatest size has its form around it.
+  const large = Buffer.alloc(16 * 1024 * 1024, 'name\n')
+  assert.is((await send({}, large)).status, 413)
+  assert.match((await send({}, Buffer.concat([large, large]))).text, /exceeds the limit/)
+  assert.is((await send({}, '')).status, 422)
 })
 
 test.run()

@@ -8,7 +8,7 @@ import { tokenVerifier } from '../../engine/http/tokens.js'
 import { callersNamed } from '../support/callers.js'
 import { operationsNamed } from '../support/ownOperations.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { startService, type TestResponse, token } from '../support/service.js'
+import { postForm, startService, type TestResponse, token } from '../support/service.js'
 
 const visits = resourceIn('visits', { name: text() })
 /** Has the name of the folder that operations have in the documents. */
@@ -130,29 +130,29 @@ test('they are on the home page in their area, also beside a resource that is ca
 test('a control for each parameter and member, with its rules in words', async () => {
   const { text: source } = await form('close-visit', 'desk')
   assert.match(source, /<label for="input-0">Visit ID <code class="raw">visit_id<\/code> <span class="required">/)
-  assert.match(source, /data-place="path"[^>]* data-choices="\/explore\/visits\/choices"/)
-  assert.match(source, /<input type="number" step="any" min="0" max="9" id="input-1" name="amount" data-place="body"/)
+  assert.match(source, /name="path\.visit_id"[^>]* data-choices="\/explore\/visits\/choices"/)
+  assert.match(source, /<input type="number" step="any" min="0" max="9" id="input-1" name="body\.amount"/)
   assert.match(source, /0 to 9, a whole number\./)
-  assert.match(source, /<textarea[^>]* name="note"[^>]*>[\s\S]*At most 500 characters\./)
+  assert.match(source, /<textarea[^>]* name="body\.note"[^>]*>[\s\S]*At most 500 characters\./)
   const report = (await form('report')).text
   assert.match(report, /<option value="">–<\/option><option value="open">/)
   assert.match(report, /Default: open\./)
-  assert.match(report, /<input type="date"[^>]* name="since"/)
-  assert.match(report, /<textarea[^>]* name="tags"[^>]*data-json="lines"[\s\S]*One value in each line\./)
-  assert.match(report, /<input inputmode="decimal"[^>]* name="least"/)
-  const raw = (await form('raw')).text
+  assert.match(report, /<input type="date"[^>]* name="query\.since"/)
+  assert.match(report, /<textarea[^>]* name="query\.tags"[\s\S]*One value in each line\./)
+  assert.match(report, /<input inputmode="decimal"[^>]* name="query\.least"/)
+  const raw = (await form('raw', token)).text
   assert.match(raw, /Further parameters/)
-  assert.match(raw, /<textarea[^>]* name="" data-place="body" data-json="json"/)
-  const kinds = (await form('kinds')).text
+  assert.match(raw, /<textarea[^>]* name="body\."/)
+  const kinds = (await form('kinds', token)).text
   for (const expected of [
-    /name="a &quot;b&quot;"[\s\S]*Has &lt;quotes&gt;\./,
-    /<input type="checkbox"[^>]* name="flag"/,
-    /<select[^>]* name="maybe"/,
-    /name="nothing"[^>]* data-always="true" autocomplete="off" aria-describedby="[^"]*">/,
-    /<input type="datetime-local"[^>]* name="at"[^>]* data-json="time"/,
-    /<select[^>]* name="size"[^>]* data-json="literal"[^>]*><option value="">Choose<\/option><option value="1">/,
-    /<textarea[^>]* name="lines"[^>]* data-json="json"/,
-    /name="half"[\s\S]*More than 0\./,
+    /name="body\.a &quot;b&quot;"[\s\S]*Has &lt;quotes&gt;\./,
+    /<input type="checkbox"[^>]* name="body\.flag"/,
+    /<select[^>]* name="body\.maybe"/,
+    /name="body\.nothing" autocomplete="off" aria-describedby="[^"]*">/,
+    /<input type="datetime-local"[^>]* name="body\.at"/,
+    /<select[^>]* name="body\.size"[^>]*><option value="">Choose<\/option><option value="1">/,
+    /<textarea[^>]* name="body\.lines"/,
+    /name="body\.half"[\s\S]*More than 0\./,
   ])
     assert.match(kinds, expected)
 })
@@ -160,7 +160,10 @@ test('a control for each parameter and member, with its rules in words', async (
 test('an address can have values', async () => {
   const { text: source } = await page('/explore/-/operations/close-visit?visit_id=%22%3E7&amount=3', 'desk')
   assert.match(source, / value="&quot;&gt;7"/)
-  assert.match(source, /name="amount"[^>]* value="3"/)
+  assert.match(source, /name="body\.amount"[^>]* value="3"/)
+  // A row is shown by its label.
+  const { text: known } = await page('/explore/-/operations/close-visit?visit_id=1', 'desk')
+  assert.match(known, /name="path\.visit_id"[^>]* data-id="1"[^>]* value="Rex"/)
 })
 
 test('the page of a row leads to the operations that have it in their path', async () => {
@@ -169,36 +172,69 @@ test('the page of a row leads to the operations that have it in their path', asy
   assert.not.match((await page('/explore/visits/1')).text, /close-visit/)
 })
 
-test('only who has not signed in is asked for the token, and only where one is needed', async () => {
-  assert.match((await form('purge')).text, /id="token"/)
-  assert.not.match((await form('report')).text, /id="token"/)
-  const signedIn = (await form('purge', token)).text
-  assert.not.match(signedIn, /id="token"/)
-  assert.match(signedIn, /data-target="\/explore\/-\/v1\/purge"/)
+test('who has not signed in gets the form of what is public, and is led back to the others', async () => {
+  assert.match((await form('report')).text, /<form method="post" action="\/explore\/-\/operations\/report"/)
+  const purge = (await form('purge')).text
+  assert.not.match(purge, /<form/)
+  assert.match(purge, /href="\/explore\/sign-in\?next=%2Fexplore%2F-%2Foperations%2Fpurge"/)
+  assert.match((await form('purge', token)).text, /<form/)
 })
 
+/** The response that a page shows. */
+const responseIn = ({ text: source }: TestResponse) =>
+  JSON.parse((/<pre [^>]*>([^<]*)</.exec(source)?.[1] ?? 'null').replaceAll('&quot;', '"'))
+
 test('a session sends an operation, but not from another site', async () => {
-  const send = (path: string, method: string, headers: Record<string, string>, body?: string) =>
-    service.send(`/explore/-${path}`, {
-      method,
-      headers: { 'content-type': 'application/json', ...headers },
-      ...(body && { body }),
-    })
+  const send = (name: string, values: Record<string, string>, headers: Record<string, string> = {}) =>
+    postForm(service, `/explore/-/operations/${name}`, values, headers)
   const desk = { cookie: cookies['desk'] as string }
-  const body = '{"amount":3}'
-  const closed = await send('/v1/visits/a%20b/close', 'POST', { ...desk, ...origin }, body)
-  assert.equal([closed.status, closed.body.params, closed.body.body], [200, { visit_id: 'a b' }, { amount: 3 }])
-  assert.is(closed.body.caller.name, 'desk')
-  assert.is((await send('/v1/visits/1/close', 'POST', desk, body)).status, 403)
-  assert.is((await send('/v1/visits/1/close', 'POST', { ...desk, origin: 'https://other.example' }, body)).status, 403)
-  assert.is((await send('/v1/visits/1/close', 'POST', origin, body)).status, 401)
-  assert.is((await send('/v1/purge', 'DELETE', { ...desk, ...origin })).status, 403)
-  const wrong = await send('/v1/visits/1/close', 'POST', { ...desk, ...origin }, '{"amount":10}')
-  assert.equal(wrong.body.error.details.issues[0].loc, ['body', 'amount'])
-  // Browsers name no origin in a read of the same one.
-  const mine = await send('/v1/mine', 'GET', desk)
-  assert.equal([mine.status, mine.body.caller.name, mine.headers['cache-control']], [200, 'desk', 'private, no-store'])
+  const values = { 'path.visit_id': 'a b', 'body.amount': '3', 'body.note': '' }
+  const closed = await send('close-visit', values, desk)
+  assert.is(closed.status, 200)
+  const { params, body, caller } = responseIn(closed)
+  assert.equal([params, body, caller.name], [{ visit_id: 'a b' }, { amount: 3 }, 'desk'])
+  assert.is((await send('close-visit', values, { ...desk, origin: '' })).status, 403)
+  assert.is((await send('close-visit', values, { ...desk, origin: 'https://other.example' })).status, 403)
+  assert.is((await send('close-visit', values)).status, 401)
+  assert.is((await send('purge', {}, desk)).status, 403)
+  const wrong = await send('close-visit', { ...values, 'body.amount': '10' }, desk)
+  assert.is(wrong.status, 422)
+  assert.match(wrong.text, /name="body\.amount"[^>]* aria-invalid="true"[^>]* value="10"/)
+  const mine = await send('mine', {}, desk)
+  assert.equal([mine.status, responseIn(mine).caller.name], [200, 'desk'])
+  assert.is(mine.headers['cache-control'], 'private, no-store')
   assert.is(mine.headers['access-control-allow-origin'], undefined)
+  // Nobody needs to sign in for what is public.
+  const report = await send('report', { 'query.state': 'closed', 'query.tags': 'a b\r\n\r\nc', 'query.least': '2' })
+  assert.equal(responseIn(report).query, { state: 'closed', tags: ['a b', 'c'], least: 2 })
+})
+
+test('each value is read as its schema says', async () => {
+  const send = (values: Record<string, string>) =>
+    postForm(service, '/explore/-/operations/kinds', values, { cookie: cookies[token] as string })
+  const sent = await send({
+    'body.a "b"': 'x',
+    'body.flag': 'false',
+    'body.maybe': '',
+    'body.nothing': '',
+    'body.at': '2026-03-01T10:30',
+    'body.size': '2',
+    'body.lines': '[{"n": 1}]',
+    'body.half': '0.5',
+  })
+  assert.equal(responseIn(sent).body, {
+    'a "b"': 'x',
+    flag: false,
+    nothing: null,
+    at: '2026-03-01T10:30:00Z',
+    size: 2,
+    lines: [{ n: 1 }],
+    half: 0.5,
+  })
+  const wrong = await send({ 'body.a "b"': '', 'body.lines': '[1,' })
+  assert.is(wrong.status, 422)
+  assert.match(wrong.text, /A &quot;b&quot; is required\./)
+  assert.match(wrong.text, /Lines is not valid JSON/)
 })
 
 test('a session that began with a token keeps the roles that only operations use', async () => {

@@ -8,7 +8,7 @@ import { integer, number, text } from '../../engine/descriptor/index.js'
 import { tokenVerifier } from '../../engine/http/tokens.js'
 import { callersNamed } from '../support/callers.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { startService, type TestResponse, token } from '../support/service.js'
+import { postForm, sessionOf, startService, type TestResponse, token } from '../support/service.js'
 
 const people = resourceIn(
   'people',
@@ -30,7 +30,7 @@ const people = resourceIn(
   },
 )
 const rooms = resourceIn('rooms', { name: text() }, { create: true, access: { read: 'hr', create: 'hr' } })
-const open = resourceIn('open', { name: text() }, { create: true, update: true, delete: true })
+const open = resourceIn('open', { name: text() }, { create: true, update: true, delete: true, import: true })
 const countries = resourceIn(
   'countries',
   { name: text() },
@@ -130,18 +130,22 @@ test('a row: only what the visitor may do, and references to what it may read', 
   assert.match((await page('/explore/people/2', 'hr')).text, /Blue room/)
   assert.is((await page('/explore/rooms', 'ana')).status, 403)
   assert.is((await page('/explore/people/2/delete', 'ana')).status, 403)
-  const edit = await page('/explore/people/2/edit', 'ana')
-  assert.match(edit.text, /data-path="\/explore\/people\/2"/)
-  assert.not.match(edit.text, /Write token/)
-  const unsigned = await page('/explore/open/new')
-  assert.match(unsigned.text, /data-path="\/api\/v1\/open"/)
-  assert.match(unsigned.text, /Write token/)
+  assert.match(
+    (await page('/explore/people/2/edit', 'ana')).text,
+    /<form method="post" action="\/explore\/people\/2\/edit"/,
+  )
   assert.match((await page('/explore/open/1')).text, /open\/1\/edit/)
-  for (const kind of ['edit', 'delete']) {
-    assert.match((await page(`/explore/open/1/${kind}`)).text, /Write token/)
-    assert.is((await page(`/explore/open/1/${kind}`, 'ana')).status, 403)
-  }
   assert.not.match((await page('/explore/open/1', 'ana')).text, /open\/1\/edit/)
+})
+
+test('who has not signed in gets no form, also of a resource without rules, and is led back to it', async () => {
+  for (const path of ['new', '1/edit?field=name', '1/delete', 'edit-many?id=1', 'delete-many?id=1', 'import']) {
+    const { status, text: source } = await page(`/explore/open/${path}`)
+    assert.equal([status, source.includes('<form')], [200, false], path)
+    assert.ok(source.includes(`href="/explore/sign-in?next=${encodeURIComponent(`/explore/open/${path}`)}"`), path)
+    if (path !== 'new' && path !== 'import') assert.is((await page(`/explore/open/${path}`, 'ana')).status, 403, path)
+  }
+  assert.match((await page('/explore/open')).text, /href="\/explore\/sign-in">Sign in/)
 })
 
 const write = (path: string, method: string, headers: Record<string, string>, body?: unknown) =>
@@ -199,12 +203,8 @@ test('who may not write is refused before anything is read', async () => {
     { resource: open, rows: [{ id: 1, name: 'Open' }] },
   ])
   const own = { origin: observed.address }
-  const signedIn = await observed.send('/explore/sign-in', {
-    method: 'POST',
-    headers: { ...form, ...own },
-    body: 'key=ana',
-  })
-  const json = { ...own, cookie: cookieOf(signedIn), 'content-type': 'application/json' }
+  const cookie = await sessionOf(observed.address, 'ana')
+  const json = { ...own, cookie, 'content-type': 'application/json' }
   const urlencoded = { ...json, ...form }
   const operations = (method: string, path: string) =>
     JSON.stringify({ operations: [{ method, path, ...(method !== 'DELETE' && { body: {} }) }] })
@@ -212,12 +212,13 @@ test('who may not write is refused before anything is read', async () => {
     ['POST', '/explore/batch', json, operations('DELETE', '/v1/people/1')],
     ['POST', '/explore/batch', json, operations('PATCH', '/v1/open/1')],
     ['POST', '/explore/batch', json, operations('POST', '/v1/rooms')],
-    ['POST', '/explore/rooms', json, '{}'],
-    ['POST', '/explore/open', urlencoded, 'name=x'],
+    ['POST', '/explore/rooms/new', urlencoded, 'name=x'],
+    ['POST', '/explore/open/new', urlencoded, 'name=x'],
+    ['POST', '/explore/open/import', urlencoded, 'text=name%0Ax'],
     ['POST', '/explore/open/1/edit', urlencoded, 'name=x'],
     ['POST', '/explore/open/1/delete', urlencoded, ''],
-    ['PATCH', '/explore/open/1', json, '{}'],
-    ['DELETE', '/explore/open/1', json, ''],
+    ['POST', '/explore/open/edit-many', urlencoded, 'name=x'],
+    ['POST', '/explore/open/delete-many', urlencoded, 'form.rows=%5B%5D'],
   ] as const) {
     reads.length = 0
     const refused = await observed.send(path, { method, headers, body })
@@ -226,30 +227,55 @@ test('who may not write is refused before anything is read', async () => {
 })
 
 test('forms write with the session, only from this site; the API does not take the cookie', async () => {
-  const [hr, ana] = [{ cookie: cookies['hr'] as string }, { cookie: cookies['ana'] as string }]
-  const made = await write('/explore/people', 'POST', { ...hr, ...origin }, { name: 'New' })
-  assert.is(made.status, 201)
-  const row = `/explore/people/${made.body.id}`
-  assert.is((await write(row, 'PATCH', { ...hr, ...origin }, { name: 'Newer' })).body.name, 'Newer')
-  for (const other of [{}, { origin: 'https://evil.example' }, { origin: 'null' }, { origin: `${service.address}0` }]) {
-    const refused = await write(row, 'PATCH', { ...hr, ...other }, { name: 'Evil' })
-    assert.equal([refused.status, refused.body.error.code], [403, 'forbidden'])
-  }
-  assert.is((await write(row, 'PATCH', { ...origin }, { name: 'Evil' })).status, 401)
-  assert.is((await write(row, 'PATCH', { ...origin, cookie: 'registry_session=AAAA' }, { name: 'Evil' })).status, 401)
-  assert.is((await write(row, 'PATCH', { ...ana, ...origin }, { name: 'Evil' })).status, 404)
-  assert.is((await write('/explore/people/2', 'PATCH', { ...ana, ...origin }, { name: 'Ana' })).status, 200)
-  assert.is((await write('/explore/people/2', 'PATCH', { ...ana, ...origin }, { salary: 9 })).status, 422)
-  assert.is((await write('/explore/people', 'POST', { ...ana, ...origin }, { name: 'x' })).status, 403)
-  assert.is((await write(row, 'DELETE', { ...hr, ...origin })).status, 204)
-  const country = await write('/explore/countries', 'POST', { ...hr, ...origin }, { id: 'new', name: 'A' })
-  assert.is(country.status, 201)
-  assert.is((await write('/explore/countries/rows/new', 'PATCH', { ...hr, ...origin }, { name: 'B' })).status, 200)
-  const api = { ...hr, ...origin }
+  const send = (path: string, name: string | undefined, values: Record<string, string>, headers = {}) =>
+    postForm(service, path, values, { ...(name && { cookie: cookies[name] as string }), ...headers })
+  const made = await send('/explore/people/new', 'hr', { name: 'New', salary: '' })
+  assert.is(made.status, 303)
+  const row = String(made.headers.location)
+  const nameOf = async () =>
+    (await service.send(row.replace('/explore', '/api/v1'), { headers: { authorization: `Bearer ${token}` } })).body
+      .name
+  assert.equal((await send(`${row}/edit`, 'hr', { name: 'Newer' })).headers.location, row)
+  assert.is(await nameOf(), 'Newer')
+  for (const origin of ['', 'https://evil.example', 'null', `${service.address}0`])
+    assert.is((await send(`${row}/edit`, 'hr', { name: 'Evil' }, { origin })).status, 403)
+  assert.is((await send(`${row}/edit`, undefined, { name: 'Evil' })).status, 401)
+  assert.is((await send(`${row}/edit`, undefined, { name: 'Evil' }, { cookie: 'registry_session=AAAA' })).status, 401)
+  assert.is((await send(`${row}/edit`, 'ana', { name: 'Evil' })).status, 404)
+  assert.is(await nameOf(), 'Newer')
+  assert.is((await send('/explore/people/2/edit', 'ana', { name: 'Ana' })).status, 303)
+  // A field that is hidden is none of the form.
+  assert.is((await send('/explore/people/2/edit', 'ana', { salary: '9' })).status, 303)
+  assert.match((await page('/explore/people/2', 'hr')).text, /4,002/)
+  assert.is((await send('/explore/people/new', 'ana', { name: 'x' })).status, 403)
+  assert.is((await send(`${row}/delete`, 'hr', {})).headers.location, '/explore/people')
+  assert.is((await send('/explore/countries/new', 'hr', { id: 'new', name: 'A' })).status, 303)
+  assert.is((await send('/explore/countries/rows/new/edit', 'hr', { name: 'B' })).status, 303)
+  const api = { cookie: cookies['hr'] as string, ...origin }
   assert.is((await write('/api/v1/people', 'POST', api, { name: 'x' })).status, 401)
   assert.is((await service.send('/api/v1/people', { headers: api })).status, 401)
   const asKey = { authorization: `Bearer ${cookies['hr']?.split('=')[1]}` }
   assert.is((await service.send('/api/v1/people', { headers: asKey })).status, 401)
+})
+
+test('what was typed is there again after the sign-in, if a session has ended meanwhile', async () => {
+  const typed = { name: 'Typed "so"', 'form.key': 'k' }
+  const ended = await postForm(service, '/explore/open/new', typed)
+  assert.is(ended.status, 401)
+  assert.match(ended.text, /<form class="sign-in" method="post" action="\/explore\/open\/new"/)
+  assert.match(ended.text, /name="name" value="Typed &quot;so&quot;"/)
+  const wrong = await postForm(service, '/explore/open/new', { ...typed, 'form.secret': 'wrong' })
+  assert.equal([wrong.status, wrong.headers['set-cookie']], [401, undefined])
+  assert.match(wrong.text, /is not known/)
+  assert.not.match(wrong.text, /value="wrong"/)
+  const again = await postForm(service, '/explore/open/new', { ...typed, 'form.secret': token })
+  assert.is(again.status, 200)
+  assert.match(cookieOf(again), /^registry_session=/)
+  assert.match(again.text, /id="field-name"[^>]* value="Typed &quot;so&quot;"/)
+  assert.is(again.headers['cache-control'], 'private, no-store')
+  const foreign = await postForm(service, '/explore/open/new', typed, { origin: 'https://evil.example' })
+  assert.is(foreign.status, 403)
+  assert.not.match(foreign.text, /Typed/)
 })
 
 test('errors, redirects and writes of signed-in people stay in their browsers', async () => {
@@ -258,8 +284,8 @@ test('errors, redirects and writes of signed-in people stay in their browsers', 
     await page('/explore/people/99', token),
     await page('/explore/nothing', token),
     await page('/explore/people/', token),
-    await write('/explore/open', 'POST', { cookie, ...origin }, { name: 'x' }),
-    await write('/explore/open', 'POST', { cookie, ...origin }, { name: 7 }),
+    await postForm(service, '/explore/open/new', { name: 'x' }, { cookie }),
+    await postForm(service, '/explore/open/new', { name: 'x', 'form.key': 'no key' }, { cookie }),
   ]) {
     assert.is(response.headers['cache-control'], 'private, no-store')
     assert.match(String(response.headers.vary), /cookie/i)

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { boolean, integer, text, timestamp } from '../../engine/descriptor/index.js'
 import { browserSuite, seriousViolations } from '../support/browser.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { startService, type TestService, token } from '../support/service.js'
+import { startService, type TestService } from '../support/service.js'
 
 const tasks = resourceIn(
   'tasks',
@@ -33,7 +33,7 @@ const tasks = resourceIn(
   },
 )
 
-const { run, test, service, open } = await browserSuite('undo in a browser', () =>
+const { run, test, service, openAs } = await browserSuite('undo in a browser', () =>
   startService({ registry: [tasks], explorer: true }),
 )
 const stored = async (id: number) => (await (service as TestService).get(`/v1/tasks/${id}`)).body
@@ -45,13 +45,12 @@ const undo = async (page: Page) => {
 
 test('a change by the form is undone', async () => {
   const before = await stored(1)
-  const { page, problems, close } = await open('/explore/tasks/1/edit')
+  const { page, problems, close } = await openAs('/explore/tasks/1/edit')
   await page.fill('#field-title', 'Changed')
   await page.fill('#field-points', '')
   await page.uncheck('#field-urgent')
   await page.fill('#field-starts', '2027-01-01T00:00')
   await page.fill('#field-parent_id', '3')
-  await page.fill('#token', token)
   await page.click('#update .primary')
   await page.locator('.notice', { hasText: 'saved' }).waitFor()
   assert.equal(await seriousViolations(page), [])
@@ -64,13 +63,11 @@ test('a change by the form is undone', async () => {
 })
 
 test('a change of a cell is undone; not if somebody else has changed the row since', async () => {
-  const { page, close } = await open('/explore/tasks')
+  const { page, close } = await openAs('/explore/tasks')
   const cell = (id: number) => `tr[data-row="/explore/tasks/${id}"] [data-field=points]`
   const set = async (id: number, value: string) => {
     await page.dblclick(cell(id))
     await page.locator(`${cell(id)} [name=points]`).fill(value)
-    const box = page.locator(`${cell(id)} .token input`)
-    if (await box.isVisible()) await box.fill(token)
     await page.locator(`${cell(id)} [name=points]`).press('Enter')
     await page.locator('.toast .undo').waitFor()
   }
@@ -87,9 +84,8 @@ test('a change of a cell is undone; not if somebody else has changed the row sin
 })
 
 test('a step that leads nowhere back is not offered to be undone', async () => {
-  const { page, close } = await open('/explore/tasks/5/edit')
+  const { page, close } = await openAs('/explore/tasks/5/edit')
   await page.selectOption('#field-state', 'done')
-  await page.fill('#token', token)
   await page.click('#update .primary')
   await page.locator('.notice', { hasText: 'saved' }).waitFor()
   assert.is(await page.locator('.undo').count(), 0)
@@ -97,8 +93,7 @@ test('a step that leads nowhere back is not offered to be undone', async () => {
 })
 
 test('a delete is not offered to be undone', async () => {
-  const { page, problems, close } = await open('/explore/tasks/21/delete')
-  await page.fill('#token', token)
+  const { page, problems, close } = await openAs('/explore/tasks/21/delete')
   await page.click('#delete .primary')
   await page.locator('.notice', { hasText: 'Task #21 deleted.' }).waitFor()
   assert.match(await page.innerText('.summary'), /^28 tasks/)
@@ -108,9 +103,8 @@ test('a delete is not offered to be undone', async () => {
 })
 
 test('a row that somebody else has changed is not deleted at once', async () => {
-  const { page, close } = await open('/explore/tasks/25/delete')
+  const { page, close } = await openAs('/explore/tasks/25/delete')
   await (service as TestService).change('tasks/25', { title: 'Other' })
-  await page.fill('#token', token)
   await page.click('#delete .primary')
   await page.locator('.form-error', { hasText: 'Delete it again if you still want to.' }).waitFor()
   assert.is((await stored(25)).title, 'Other')
@@ -120,17 +114,16 @@ test('a row that somebody else has changed is not deleted at once', async () => 
 })
 
 test('many changes are undone, each to its own value; many deletes are not', async () => {
-  const { page, close } = await open('/explore/tasks/edit-many?id=10&id=11&field=points')
+  const { page, close } = await openAs('/explore/tasks/edit-many?id=10&id=11&field=points')
   await page.fill('#field-points', '99')
-  await page.fill('#token', token)
-  await page.click('form[data-rows] .primary')
+  await page.click('#many .primary')
   await page.locator('.notice', { hasText: '2 tasks saved.' }).waitFor()
   await undo(page)
   assert.equal([(await stored(10)).points, (await stored(11)).points], [9, 10])
   await page.check('tbody input[aria-label="Select Task 10"]')
   await page.check('tbody input[aria-label="Select Task 11"]')
   await page.click('#chosen [data-verb=Delete]')
-  await page.click('form[data-rows] .primary')
+  await page.click('#many .primary')
   await page.locator('.notice', { hasText: '2 tasks deleted.' }).waitFor()
   assert.is(await page.locator('.undo').count(), 0)
   await close()

@@ -6,7 +6,7 @@ import { decimal, integer, json, text, uuid } from '../../engine/descriptor/inde
 import type { Registry, RowValues } from '../../engine/descriptor/registry.js'
 import { server } from '../support/database.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { followPages, issuesOf, startService } from '../support/service.js'
+import { followPages, issuesOf, sessionOf, startService } from '../support/service.js'
 import { testTranscripts, transcriptWith } from '../support/transcript.js'
 
 const open = { create: true, update: true, delete: true } as const
@@ -154,8 +154,9 @@ for (const derivedObjects of server ? [true, false] : [true]) {
   test('the explorer shows JSON as it was sent, and edits it so', async () => {
     const sent = '{"id":"shown","extra":{"b":123456789012345678901234567890,"a":1e999,"10":1.10,"e":"\\u0041"}}'
     assert.is((await create('cities', sent)).status, 201)
+    const headers = { cookie: await sessionOf(service.address) }
     for (const path of ['rows/shown', 'rows/shown/edit']) {
-      const page = (await send(`/explore/cities/${path}`)).text.replaceAll('&quot;', '"')
+      const page = (await send(`/explore/cities/${path}`, { headers })).text.replaceAll('&quot;', '"')
       for (const line of ['"b": 123456789012345678901234567890,', '"a": 1e999,', '"10": 1.10,', '"e": "\\u0041"'])
         assert.ok(page.includes(line), `${path}: ${line}`)
     }

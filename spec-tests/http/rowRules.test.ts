@@ -7,7 +7,7 @@ import { openStorage, planStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
 import { ordered, resourceIn } from '../support/registryFrom.js'
-import { authorized, startService, type TestResponse } from '../support/service.js'
+import { authorized, sessionOf, startService, type TestResponse } from '../support/service.js'
 import { testTranscripts, transcriptWith } from '../support/transcript.js'
 
 let isBroken = false
@@ -190,13 +190,14 @@ test('a rule that throws, or returns no boolean, is an error of the service, and
 
 test('the forms offer the steps that are allowed, and state the rules', async () => {
   const { body: row } = await create('visits', { status: 'Approved' })
-  const { text: edit } = await send(`/explore/visits/${row.id}/edit`)
+  const headers = { cookie: await sessionOf(address) }
+  const { text: edit } = await send(`/explore/visits/${row.id}/edit`, { headers })
   const [select = ''] = /<select id="field-status".*?<\/select>/s.exec(edit) ?? []
   assert.equal(
     [...select.matchAll(/<option value="([^"]*)"/g)].map(([, value]) => value),
     ['Approved', 'Archived'],
   )
-  const { text: form } = await send('/explore/visits/new')
+  const { text: form } = await send('/explore/visits/new', { headers })
   for (const value of ['Pending', 'Approved', 'Rejected', 'Archived'])
     assert.ok(form.includes(`<option value="${value}"`))
   for (const page of [edit, form]) assert.match(page, /To must not be before from/)

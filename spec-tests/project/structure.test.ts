@@ -26,8 +26,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 /** Helpers that every folder may import. */
 // biome-ignore format: one list
 const universal = [
-  'batchPerTick', 'buildOnce', 'commandLine', 'databaseUrl', 'digestSet', 'jsonError', 'safeUrl', 'stripTypes',
-  'typescript',
+  'batchPerTick', 'buildOnce', 'commandLine', 'databaseUrl', 'digestSet', 'jsonError', 'oncePer', 'safeUrl',
+  'stripTypes', 'typescript',
 ].map((name) => `engine/process/${name}.ts`)
 
 const filesIn = (folder: string): string[] =>

@@ -9,7 +9,7 @@ import { storageOptions } from '../../support/storageOptions.js'
 import { cluster, distribute, dropSchemas, freshSchema } from '../support/citus.js'
 import { runOn } from '../support/database.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { startService } from '../support/service.js'
+import { sessionOf, startService } from '../support/service.js'
 
 const all = { create: true, update: true, delete: true } as const
 const registry: Registry = [
@@ -161,7 +161,8 @@ onCluster('every operation works on distributed and reference tables', async () 
   assert.is((await remove(`notes/${note.id}`)).status, 204)
   assert.is((await remove(`people/${bo.id}`)).status, 204)
   while (new Date().toISOString() <= tasks[7].changed) await setImmediate()
-  assert.match((await send(`/explore/people/${ana.id}/delete`)).text, /These stay/)
+  const session = { cookie: await sessionOf(service.address) }
+  assert.match((await send(`/explore/people/${ana.id}/delete`, { headers: session })).text, /These stay/)
   assert.is((await remove(`people/${ana.id}`)).status, 204)
   const cleared = (await get(`/v1/tasks/${tasks[7].id}`)).body
   assert.is(cleared.owner_id, null)

@@ -77,9 +77,9 @@ test('callers take turns: one with many reads delays itself', async () => {
 })
 
 const lanes: [name: string, tasks: string[], waiting: number][] = [
-  ['of one caller, four slow reads wait for each of their slots', repeated('slow a one', 9), 4],
-  ['a full caller leaves room to others', [...repeated('slow a one', 9), ...repeated('slow a two', 3)], 7],
-  ['of all callers, eight slow reads wait', ['one', 'two', 'six'].flatMap((name) => repeated(`slow a ${name}`, 4)), 8],
+  ['of one caller, 16 slow reads wait for each of their slots', repeated('slow a one', 20), 16],
+  ['a full caller leaves room to others', [...repeated('slow a one', 20), ...repeated('slow a two', 3)], 19],
+  ['of all callers, 32 slow reads wait', ['one', 'two', 'six'].flatMap((name) => repeated(`slow a ${name}`, 16)), 32],
   ['of one caller, 250 quick reads wait', repeated('quick a one', 300), 250],
   ['of all callers, 1,000 quick reads wait', [1, 2, 3, 4, 5].flatMap((n) => repeated(`quick a ${n}`, 249)), 1_000],
   ['writes are not refused', repeated('write a one', 1_200), 1_199],
@@ -111,10 +111,10 @@ test('callers with names take turns although they have one address', async () =>
   const named = (callerName: string) => Object.assign(client('proxy'), { callerName })
   const enter = (name: string) => slots.enter({ table: 'a', isLong: true, caller: named(name) })
   await enter('one')
-  const entered = [...repeated('one', 5), 'two'].map(enter)
+  const entered = [...repeated('one', 17), 'two'].map(enter)
   const refused = await Promise.race(entered.map((place, n) => place.catch(() => n)))
-  assert.is(refused, 4)
-  assert.is(slots.waiting(), 5)
+  assert.is(refused, 16)
+  assert.is(slots.waiting(), 17)
 })
 
 test('a read that waits for long is refused; quick reads and writes blame the server, if there is one', async () => {

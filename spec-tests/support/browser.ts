@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { suite } from 'uvu'
 import { server } from './database.js'
-import type { TestService } from './service.js'
+import { sessionOf, type TestService, token } from './service.js'
 
 /** CHROMIUM, or where packages install it. */
 const paths = [
@@ -66,7 +66,25 @@ export const browserSuite = async (name: string, start: () => Promise<TestServic
   const visitAny = (url: string, options?: BrowserContextOptions) => visit(browser as Browser, url, options)
   const address = service?.address ?? ''
   const open = (path: string, options?: BrowserContextOptions) => visitAny(`${address}${path}`, options)
-  return { run, test: path ? run : run.skip, service, address, visit: visitAny, open }
+  /** Opens a page as somebody who has signed in, by default with the write token. */
+  const openAs = async (path: string, options?: BrowserContextOptions, key = token) => {
+    const cookie = await sessionOf(address, key)
+    const [, name = '', value = ''] = /^(\w+)=(.*)$/.exec(cookie) ?? []
+    const cookies = [
+      {
+        name,
+        value,
+        domain: '127.0.0.1',
+        path: '/',
+        expires: -1,
+        httpOnly: true,
+        secure: false,
+        sameSite: 'Strict' as const,
+      },
+    ]
+    return open(path, { ...options, storageState: { cookies, origins: [] } })
+  }
+  return { run, test: path ? run : run.skip, service, address, visit: visitAny, open, openAs }
 }
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

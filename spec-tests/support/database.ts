@@ -1,6 +1,7 @@
 /** The databases of the tests: SQLite files, or new databases on the PostgreSQL server in TEST_DATABASE_URL. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import type BetterSqlite3 from 'better-sqlite3'
 import { Client, types } from 'pg'
 import { Database } from '../../engine/storage/sqlite/driver.js'
@@ -90,9 +91,11 @@ export const sharedDatabase = async (): Promise<SharedDatabase> => {
     async run(sql, ...values) {
       database ??= new Database(path)
       const statement = database.prepare(sql)
-      if (statement.reader) return statement.all(values) as Record<string, unknown>[]
-      statement.run(values)
-      return []
+      const rows = statement.reader ? (statement.all(values) as Record<string, unknown>[]) : []
+      if (!statement.reader) statement.run(values)
+      // A service in this process looks once in a tick whether another program has written.
+      await setImmediate()
+      return rows
     },
   }
 }

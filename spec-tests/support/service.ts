@@ -175,16 +175,31 @@ export const closeServices = async (): Promise<void> => {
   for (const close of started.splice(0)) await close()
 }
 
-/** The cookie of somebody who has signed in to the explorer with the write token. */
-const sessionOf = async (address: string): Promise<string> => {
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-  const { headers: found } = await exchange(address, '/explore/sign-in', {
+const formType = 'application/x-www-form-urlencoded'
+
+/** The cookie of somebody who has signed in to the explorer with a key, by default the write token. */
+export const sessionOf = async (address: string, key = token): Promise<string> => {
+  const headers = { 'content-type': formType, origin: address }
+  const { headers: answered } = await exchange(address, '/explore/sign-in', {
     method: 'POST',
     headers,
-    body: `key=${token}`,
+    body: String(new URLSearchParams({ key })),
   })
-  return String(found['set-cookie']?.[0]).split(';')[0] as string
+  return String(answered['set-cookie']?.[0]).split(';')[0] as string
 }
+
+/** Sends a form of the explorer, as a browser does. */
+export const postForm = (
+  service: Pick<TestService, 'address' | 'send'>,
+  path: string,
+  values: Readonly<Record<string, string>>,
+  headers: Record<string, string> = {},
+): Promise<TestResponse> =>
+  service.send(path, {
+    method: 'POST',
+    headers: { 'content-type': formType, accept: 'text/html', origin: service.address, ...headers },
+    body: String(new URLSearchParams(values)),
+  })
 
 /** Starts a service, which ends with the test run. */
 export const startService = async (

@@ -1,8 +1,7 @@
 /** Edits a cell of a table in place: its control, with the issues of its field and what somebody else has changed. */
-import { comboboxes } from './combobox.js'
-import { bindForm, fetchForm } from './form.js'
+import { formWithin } from './form.js'
+import { bindUndo, toast } from './messages.js'
 import { cancelLoad, fetchAgain, guard } from './navigate.js'
-import { offerUndo, toast } from './write.js'
 
 const cellsIn = (row) => [...row.querySelectorAll('[data-field]')]
 
@@ -43,60 +42,62 @@ const refreshRow = async (selector) => {
   return among ? '' : 'The row no longer fits what is shown, and stays here until you load the page again.'
 }
 
+const onFormKey = (event, form, leave) => {
+  event.stopPropagation()
+  if (event.defaultPrevented) return
+  if (event.key === 'Escape') return leave()
+  // Shift and Enter begin a line of a long text.
+  const isField = event.target.matches('select, textarea')
+  if (event.key !== 'Enter' || event.shiftKey || !isField) return
+  event.preventDefault()
+  form.requestSubmit()
+}
+
 /** Puts the control of a cell in its place. */
 const editCell = async (cell) => {
   if (cell.querySelector('form') || cell.ariaBusy) return
   const { row, cell: own } = selectorOf(cell)
-  const url = `${cell.closest('tr').dataset.row}/edit?field=${encodeURIComponent(cell.dataset.field)}`
-  cell.ariaBusy = 'true'
-  const { form, message } = await fetchForm(url).catch(() => ({ message: 'The service did not answer.' }))
-  cell.removeAttribute('aria-busy')
-  if (!form) return toast(message)
   const before = [...cell.childNodes]
   const leave = () => {
-    unsaved.delete(form)
+    unsaved.delete(cell)
     cell.replaceChildren(...before)
     cell.classList.remove('editing')
     focusCell(cell)
   }
-  form.classList.add('cell-form')
-  cell.classList.add('editing')
-  cell.replaceChildren(form)
-  comboboxes(form)
-  bindForm(form, {
-    url,
-    async finish(_, undo) {
+  const show = async () => {
+    const isFocused = document.activeElement === document.querySelector(own)
+    const note = await refreshRow(row).catch(() => 'Load the page again to see it.')
+    const now = document.querySelector(own)
+    if (isFocused && now) focusCell(now)
+    return note
+  }
+  cell.ariaBusy = 'true'
+  const url = `${cell.closest('tr').dataset.row}/edit?field=${encodeURIComponent(cell.dataset.field)}`
+  const reason = await formWithin(url, {
+    put(form) {
+      form.classList.add('cell-form')
+      cell.classList.add('editing')
+      cell.replaceChildren(form)
+      form.addEventListener('input', () => unsaved.add(cell))
+      form.addEventListener('keydown', (event) => onFormKey(event, form, leave))
+      form.querySelector('.actions .button')?.addEventListener('click', (event) => {
+        event.preventDefault()
+        event.stopPropagation()
+        leave()
+      })
+    },
+    async finish(done) {
       leave()
-      const show = async () => {
-        const isFocused = document.activeElement === document.querySelector(own)
-        const note = await refreshRow(row).catch(() => 'Load the page again to see it.')
-        const now = document.querySelector(own)
-        if (isFocused && now) focusCell(now)
-        return note
-      }
-      const notice = toast(`Saved. ${await show()}`.trim())
-      if (undo) offerUndo(notice.firstChild, undo, show)
+      const undo = done.querySelector('.undo') ?? ''
+      toast(`Saved. ${await show()}`.trim(), ' ', undo)
+      bindUndo(document.querySelector('.toast'), show)
     },
   })
-  form.querySelector('select, input, textarea')?.select?.()
-  form.scrollIntoView({ block: 'nearest', inline: 'nearest' })
-  form.addEventListener('input', () => unsaved.add(form))
+  cell.removeAttribute('aria-busy')
+  if (reason) return toast(reason)
+  cell.querySelector('select, input:not([type=hidden]), textarea')?.select?.()
+  cell.querySelector('form').scrollIntoView({ block: 'nearest', inline: 'nearest' })
   guard(() => [...unsaved].some((one) => one.isConnected))
-  form.querySelector('.actions .button')?.addEventListener('click', (event) => {
-    event.preventDefault()
-    event.stopPropagation()
-    leave()
-  })
-  form.addEventListener('keydown', (event) => {
-    event.stopPropagation()
-    if (event.defaultPrevented) return
-    if (event.key === 'Escape') return leave()
-    // Shift and Enter begin a line of a long text.
-    const isField = event.target.matches('select, textarea')
-    if (event.key !== 'Enter' || event.shiftKey || !isField) return
-    event.preventDefault()
-    form.requestSubmit()
-  })
 }
 
 const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }

@@ -3,7 +3,7 @@
 const pause = 150
 
 /** Where a reference shows the id of the row that its name stands for; undefined for other inputs. */
-export const pickedElement = (input) => input.parentElement.querySelector('.picked')
+const pickedElement = (input) => input.parentElement.querySelector('.picked')
 
 const fetchOptions = async (input, text, signal) => {
   const url = new URL(input.dataset.choices, location.href)
@@ -14,15 +14,20 @@ const fetchOptions = async (input, text, signal) => {
   return [...page.querySelectorAll('li')]
 }
 
-const choose = (input, { value, label }) => {
+/** Gives a control a value; a reference shows the label of the row. */
+export const setValue = (input, value, label) => {
   const picked = pickedElement(input)
-  input.value = picked ? label : value
+  if (input.type === 'checkbox') input.checked = value === 'true'
+  else input.value = picked ? (label ?? '') : value
   if (picked) {
-    input.dataset.id = value
-    picked.textContent = `#${value}`
+    if (label === undefined) delete input.dataset.id
+    else input.dataset.id = value
+    picked.textContent = label === undefined ? '' : `#${value}`
   }
   input.dispatchEvent(new Event('change', { bubbles: true }))
 }
+
+const choose = (input, { value, label }) => setValue(input, value, label)
 
 /** Of rows that were found by a text: the one whose id it is, or the only one. */
 const meant = (text, options) => {
@@ -31,14 +36,10 @@ const meant = (text, options) => {
   return byId ?? (rows.length === 1 && /\D/.test(text) ? rows[0] : undefined)
 }
 
-/** Finds the rows of references whose names were typed and not chosen. */
-export const settle = async (inputs) => {
-  for (const input of inputs) {
-    const text = input.value.trim()
-    if (!input.dataset.choices || !pickedElement(input) || text === '' || input.dataset.id !== undefined) continue
-    const row = meant(text, (await fetchOptions(input, text).catch(() => undefined)) ?? [])
-    if (row) choose(input, row.dataset)
-  }
+/** Shows which row a name stands for that was typed and not chosen. */
+const settle = async (input, text) => {
+  const row = meant(text, (await fetchOptions(input, text).catch(() => undefined)) ?? [])
+  if (row && input.value.trim() === text && input.dataset.id === undefined) choose(input, row.dataset)
 }
 
 const makeCombobox = (input) => {
@@ -69,17 +70,14 @@ const makeCombobox = (input) => {
     option?.scrollIntoView({ block: 'nearest' })
     if (option) input.setAttribute('aria-activedescendant', option.id)
   }
-  const take = async (option) => {
+  const take = ({ dataset }) => {
     close()
-    if (option.dataset.create) {
-      // Loaded when it is needed: most forms never make a row of another table.
-      const { createInPlace } = await import('./inPlace.js')
-      const row = await createInPlace(option.dataset.create)
-      input.focus()
-      if (row) choose(input, row)
+    if (dataset.create) {
+      const detail = { url: dataset.create, noun: input.dataset.noun }
+      input.dispatchEvent(new CustomEvent('createrow', { bubbles: true, detail }))
       return
     }
-    choose(input, option.dataset)
+    choose(input, dataset)
     if (input.dataset.choose === 'submit') input.form.requestSubmit()
   }
   /** The last option, where the person may create a row of the other table. */
@@ -145,7 +143,7 @@ const makeCombobox = (input) => {
     close()
     // There is room for the id already: nothing may move under a mouse that is pressed.
     if (row) choose(input, row.dataset)
-    else if (picked && text !== '') settle([input])
+    else if (picked && text !== '' && input.dataset.id === undefined) settle(input, text)
   })
   // Before the input loses its focus, which closes the list.
   list.addEventListener('mousedown', (event) => {

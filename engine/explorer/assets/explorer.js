@@ -1,16 +1,13 @@
-/** The script of every page. Without it all pages work, and the forms of one row for who has signed in. */
+/** The script of every page. Without it all pages work. */
 import { editableCells } from './cells.js'
 import { comboboxes } from './combobox.js'
 import './find.js'
-import { writeForm } from './form.js'
-import { importForm } from './importForm.js'
+import { pageForm, withOrigin } from './form.js'
+import { importForm } from './import.js'
+import './inPlace.js'
 import { onPage } from './navigate.js'
-import { operationForm } from './operation.js'
 import { selection } from './select.js'
 import { keptViews } from './views.js'
-
-/** Behind a proxy, only the browser knows the address that it used. */
-const fixOrigin = (text) => text.replace(/'https?:\/\/[^/']+/, `'${location.origin}`)
 
 const copy = async (text, source) => {
   try {
@@ -25,7 +22,7 @@ const copy = async (text, source) => {
 onPage((root) => {
   for (const button of root.querySelectorAll('[data-copy]')) {
     const source = button.parentElement.querySelector('code')
-    source.textContent = fixOrigin(source.textContent)
+    source.textContent = withOrigin(source.textContent)
     button.hidden = false
     button.addEventListener('click', async () => {
       await copy(source.textContent, source)
@@ -55,8 +52,7 @@ onPage((root) => {
 })
 
 onPage(comboboxes)
-onPage(writeForm)
-onPage(operationForm)
+onPage(pageForm)
 onPage(importForm)
 onPage(editableCells)
 onPage(selection)

@@ -1,5 +1,6 @@
 /** The keyboard: the search box of a table, a box that finds anything, and the list of all shortcuts. */
-import { element } from './write.js'
+import { element } from './messages.js'
+import { pageAt } from './navigate.js'
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform)
 const findKey = isMac ? '⌘K' : 'Ctrl K'
@@ -42,8 +43,7 @@ const makeFinder = (url) => {
     const q = input.value.trim()
     try {
       const query = new URLSearchParams(q ? { q } : {})
-      const response = await fetch(`${url}?${query}`, { signal: request.signal, headers: { Accept: 'text/html' } })
-      const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+      const page = await pageAt(`${url}?${query}`, request.signal)
       const found = page.getElementById('found')
       place.replaceChildren(...(found?.childNodes ?? []))
       shown = q

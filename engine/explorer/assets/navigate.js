@@ -1,15 +1,24 @@
-/** Loads pages without a page reload, so that search runs while typing and the write token stays in memory. */
+/** Loads pages without a page reload, so that search runs while typing and what is on a page stays. */
 
 let current
 let timer
 let shown = location.pathname + location.search
 const listeners = []
 
-/** Calls the listener for each page that is shown, including the first one. */
+/** Calls the listener for each page that is shown, and each part of one, including the first page. */
 export const onPage = (listener) => {
   listeners.push(listener)
   listener(document)
 }
+
+/** Makes a part of a page work. */
+export const enhance = (root) => {
+  for (const listener of listeners) listener(root)
+}
+
+export const pageIn = async (response) => new DOMParser().parseFromString(await response.text(), 'text/html')
+
+export const pageAt = async (url, signal) => pageIn(await fetch(url, { signal, headers: { Accept: 'text/html' } }))
 
 /** Whether the page has something that would be lost. */
 let hasUnsaved = () => false
@@ -21,13 +30,13 @@ export const guard = (check) => {
 const mayLeave = () => !hasUnsaved() || confirm('Leave this page? What you have typed is not saved.')
 
 /** Replaces an element by that of another page. Returns whether both pages have it. */
-const replace = (id, next) => {
+export const replacePart = (id, next) => {
   const [old, fresh] = [document, next].map((one) => one.getElementById(id))
   if (!old || !fresh) return false
   const [before, details] = [old, fresh].map((one) => one.querySelector(':scope > details'))
   old.replaceWith(fresh)
   if (details && before) details.open = before.open
-  for (const listener of listeners) listener(fresh)
+  enhance(fresh)
   return true
 }
 
@@ -48,12 +57,12 @@ const showCounts = async (url) => {
   counting = new AbortController()
   try {
     const response = await fetch(url, { signal: counting.signal })
-    const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+    const page = await pageIn(response)
     const [panel, counted] = [document, page].map((one) => one.getElementById('filters'))
     await released
     if (!response.ok || panel?.dataset.counts !== url || !panel.isConnected) return
     fillValues(panel, counted)
-    replace('charts', page)
+    replacePart('charts', page)
     const note = counted.querySelector('details > .note')
     if (note) panel.querySelector('details').append(note)
   } catch {
@@ -66,9 +75,9 @@ const replaceFilters = (next) => {
   const [old, fresh] = [document, next].map((one) => one.getElementById('filters'))
   const url = fresh?.dataset.counts
   if (url && old) fillValues(fresh, old)
-  replace('filters', next)
+  replacePart('filters', next)
   if (url) showCounts(url)
-  else replace('charts', next)
+  else replacePart('charts', next)
 }
 
 /** Shows why a page could not be loaded above what is there: rows stay, and the next page that loads replaces the message. */
@@ -131,7 +140,7 @@ export const load = async (given, options = {}) => {
   try {
     const response = await fetch(url, { signal: request.signal, headers: { Accept: 'text/html' } })
     if (!response.headers.get('Content-Type')?.startsWith('text/html')) throw new Error('not a page')
-    const next = new DOMParser().parseFromString(await response.text(), 'text/html')
+    const next = await pageIn(response)
     await Promise.all([released, notBefore])
     if (request !== current) return false
     const failed = next.querySelector('[data-error]')
@@ -148,10 +157,10 @@ export const load = async (given, options = {}) => {
     if (mode === 'replace') history.replaceState(null, '', address)
     shown = location.pathname + location.search
     document.title = next.title
-    if (live && !response.redirected && replace('results', next)) replaceFilters(next)
+    if (live && !response.redirected && replacePart('results', next)) replaceFilters(next)
     else {
       guard(() => false)
-      replace('page', next)
+      replacePart('page', next)
       const main = document.getElementById('main')
       // A form has focused its first field.
       if (focus && !main.contains(document.activeElement)) main.focus({ preventScroll: true })
@@ -176,8 +185,7 @@ export const cancelLoad = () => current?.abort()
 
 /** The page that is shown, as it is now, or another one for it. */
 export const fetchAgain = async (url = location.href) => {
-  const response = await fetch(url, { headers: { Accept: 'text/html' } })
-  const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+  const page = await pageAt(url)
   await released
   return page
 }

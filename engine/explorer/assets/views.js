@@ -1,6 +1,7 @@
 /** Keeps what a person has chosen for a table in the browser: its columns, their order and widths, and views by name. */
+
+import { element, toast } from './messages.js'
 import { addressRule, load } from './navigate.js'
-import { element, toast } from './write.js'
 
 const nameOf = (path) => `table ${path}`
 

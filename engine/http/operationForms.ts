@@ -1,0 +1,51 @@
+/** Runs the custom operations that forms of the explorer ask for. */
+import * as errors from '../contract/errors.js'
+import type { OwnOperation } from '../contract/operations.js'
+import { bodyLimit } from '../contract/rowBody.js'
+import { hasRole } from '../descriptor/access.js'
+import { postedId, postedText } from '../explorer/controlTexts.js'
+import { isPublicOperation } from '../explorer/ownOperations.js'
+import { inputName, type Member, readOperation } from '../explorer/schemaControls.js'
+import { type FormHandler, issuesIn } from './forms.js'
+import { ownRunner } from './own.js'
+import type { Service } from './serviceParts.js'
+
+export const createOperationForm = (service: Service, operation: OwnOperation): FormHandler => {
+  const { own } = operation
+  const run = ownRunner(service, operation)
+  const isPublic = isPublicOperation(own)
+  return {
+    isPublic,
+    isAllowed: ({ caller }) =>
+      isPublic || caller.isService === true || own.access.some((word) => hasRole(caller, word)),
+    async store({ permit, posted }) {
+      const textOf = (member: Member): string => {
+        const text = postedText(posted, inputName(member)) ?? ''
+        return (member.place === 'path' && postedId(text)) || text
+      }
+      const { params, querystring, body = '', issues } = readOperation(own, textOf)
+      if (issues.length > 0) throw errors.bodyInvalid(issues)
+      if (Buffer.byteLength(body) > bodyLimit) throw errors.payloadTooLarge(bodyLimit)
+      const response = await run(permit, { params, querystring, readBody: async () => JSON.parse(body) })
+      return { ...posted, response }
+    },
+    explain({ posted }, error) {
+      const { detail } = error.body as { detail?: readonly errors.Issue[] }
+      const all = (detail ?? issuesIn(error)).map(({ loc: [place, name = '', ...inside], msg }) => {
+        const names = [`${place}.${name}`, `${place}.`]
+        const field = names.find((one) => postedText(posted, one) !== undefined)
+        const path = (field === `${place}.` ? [name, ...inside] : inside).filter((one) => one !== '')
+        return { field, message: `${path.length > 0 ? `${path.join('.')}: ` : ''}${msg}.`, name }
+      })
+      if (all.length === 0) return { ...posted, status: error.status, message: error.message }
+      const count = all.length === 1 ? '1 error' : `${all.length} errors`
+      const others = all.filter(({ field }) => field === undefined).map(({ name, message }) => `${name}: ${message}`)
+      return {
+        ...posted,
+        status: error.status,
+        issues: all.flatMap(({ field, message }) => (field === undefined ? [] : [{ field, message }])),
+        message: [`Not done: ${count}.`, ...others].join(' '),
+      }
+    },
+  }
+}
