@@ -114,6 +114,9 @@ const kinds = {
   delete: { verb: 'Delete', segment: 'delete', method: 'DELETE', type: undefined, done: 'deleted' },
 }
 
+/** A body of more characters is not repeated in the request that a page shows. */
+const longBody = 64 * 1024
+
 const rowForm = (visitor: Visitor, resource: Resource, form: RowForm): Page => {
   const { kind, existing, body, request } = form
   const { origin, querystring, posted } = request
@@ -123,7 +126,7 @@ const rowForm = (visitor: Visitor, resource: Resource, form: RowForm): Page => {
   const action = `${own}/${segment}${querystring && `?${querystring}`}`
   const header = (line: string) => ` -H ${shellWord(line)}`
   const head = `curl${kind === 'create' ? '' : ` -X ${method}`} ${shellWord(`${origin}${url}`)}${header('Authorization: Bearer TOKEN')}${type ? header(`Content-Type: ${type}`) : ''}${existing ? header(`If-Match: "${existing.tag}"`) : ''}`
-  const curl = body === undefined ? head : `${head} -d ${shellWord(body)}`
+  const curl = body === undefined ? head : `${head} -d ${shellWord(body.length > longBody ? '@FILE' : body)}`
   const source = renderForm({
     id: kind,
     action,

@@ -1,6 +1,7 @@
 /** The form that imports a file: a dry run first, with each issue at its cell, then one button. */
 import { pathNotFound } from '../contract/errors.js'
 import { matchFields, maxImportRows } from '../contract/importParameters.js'
+import { bodyLimit } from '../contract/rowBody.js'
 import { kindOf } from '../descriptor/kinds/index.js'
 import { type Field, isMandatory, type Registry, type Resource, writableFields } from '../descriptor/registry.js'
 import type { CheckedImport, ImportCounts, Posted } from './controlTexts.js'
@@ -104,7 +105,8 @@ export const importPage = (visitor: Visitor, { resource, origin, posted }: Resou
   const names = unreadFields(resource).map((name) => html`<code>${name}</code>`)
   const issue = posted?.issues.map(({ message }) => message).join(' ') ?? ''
   // The script keeps what was pasted.
-  const pasted = posted && !posted.texts.has('form.script') ? posted.texts.get('text') : ''
+  const sent = posted && !posted.texts.has('form.script') ? (posted.texts.get('text') ?? '') : ''
+  const pasted = sent.length > bodyLimit ? '' : sent
   const url = pageUrl(resource, 'import')
   const counts = posted?.checked?.counts
   const form = renderForm({

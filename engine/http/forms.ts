@@ -58,6 +58,10 @@ const keyIn = (ctx: AppContext, { caller }: Permit, { texts, files }: FormBody):
   return { key: ownKey(key, caller), digest: digest.digest('hex') }
 }
 
+/** How many characters the controls of a form have; the others are what the page has sent along. */
+const typedLength = (texts: URLSearchParams): number =>
+  [...texts].reduce((length, [name, text]) => length + (name.startsWith('form.') ? 0 : text.length), 0)
+
 export const formAnswerer = ({ callers }: Service, pages: Pages, sessions: Sessions) => {
   /** Asks to sign in again, and keeps what was typed. */
   const showSignIn = async (ctx: AppContext, texts: URLSearchParams, isWrong: boolean): Promise<void> => {
@@ -89,6 +93,7 @@ export const formAnswerer = ({ callers }: Service, pages: Pages, sessions: Sessi
     if (isKnown) check()
     const body = await readForm(ctx, ctx.state.session ? (form.limit ?? formLimit) : bodyLimit)
     const { texts } = body
+    if (form.limit === undefined && typedLength(texts) > bodyLimit) throw errors.payloadTooLarge(bodyLimit)
     const posted: Posted = { texts, status: 200, issues: [] }
     if (!isKnown) {
       const secret = texts.get(keyName)

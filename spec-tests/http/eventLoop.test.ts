@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert'
 import { startProcess } from '../../support/process.js'
 import { temporaryProject } from '../../support/temporaryProject.js'
 import { freshUrl } from '../support/database.js'
-import { clientOf, token } from '../support/service.js'
+import { clientOf, sessionOf, token } from '../support/service.js'
 
 /**
  * The longest turn of the event loop. A longer one has to come three times, and on a slow machine it may take as long as parsing an object of
@@ -199,15 +199,77 @@ const bodies: readonly Sent[] = [
   ['a create of half a million values', json, `{"json_0":[${fill('1,', mebibyte - 64)}1]}`, 422, widePath],
 ]
 
-const test = suite('event loop')
+/** A form with a part for each value; the file is the part that has another name. */
+const multipart = (parts: Readonly<Record<string, string>>): string =>
+  `${Object.entries(parts)
+    .map(
+      ([name, value]) =>
+        `--x\r\ncontent-disposition: form-data; name="${name}"${name === 'file' ? '; filename="f"' : ''}\r\n\r\n${value}\r\n`,
+    )
+    .join('')}--x--\r\n`
+const form = 'multipart/form-data; boundary=x'
+const [importForm, createForm] = ['/explore/notes/import', '/explore/notes/new']
+const wrong = `code,age,done,born,fee,tag\n${list(10_000, () => 'X Y,-1,maybe,today,1.2345,none', '\n')}`
 
-for (const [what, type, body, status, path = importPath] of bodies) {
+const forms: readonly Sent[] = [
+  ...[
+    ['file', 'a file'],
+    ['text', 'pasted text'],
+  ].flatMap(([name = '', where]): Sent[] => [
+    [`${where} of line feeds`, form, multipart({ [name]: `body\n${fill('\n')}` }), 200, importForm],
+    [`${where} of one cell`, form, multipart({ [name]: `body\n${fill('a')}` }), 422, importForm],
+    [`${where} of quotes`, form, multipart({ [name]: `body\n${fill('"')}` }), 422, importForm],
+    [`${where} in which everything is wrong`, form, multipart({ [name]: wrong }), 422, importForm],
+    [`${where} of brackets`, form, multipart({ [name]: fill('[') }), 422, importForm],
+    [
+      `${where} of 10,000 rows`,
+      form,
+      multipart({ [name]: `[${list(10_000, (n) => row(n, 1_500, 'f'))}]` }),
+      200,
+      importForm,
+    ],
+  ]),
+  [
+    'a form of one long name',
+    form,
+    `--x\r\ncontent-disposition: form-data; name="${fill('a')}"\r\n\r\n\r\n--x--\r\n`,
+    422,
+    importForm,
+  ],
+  [
+    'a form of spaces in a header',
+    form,
+    `--x\r\ncontent-disposition: form-data;${fill(' ')}\r\n\r\n\r\n--x--\r\n`,
+    422,
+    importForm,
+  ],
+  ['a form of line ends', form, `--x\r\n${fill('\r\n')}`, 422, importForm],
+  ['a form of delimiters', form, fill('--x\r\n'), 422, importForm],
+  ['a create of a long text', form, multipart({ body: fill('<', mebibyte) }), 422, createForm],
+  ['a create of more than a row may have', form, multipart({ body: fill('<', 4 * mebibyte - 200) }), 413, createForm],
+  ['a create of a JSON of brackets', form, multipart({ extra: fill('[', mebibyte) }), 422, createForm],
+  ['a create of digits', form, multipart({ age: fill('9', mebibyte - 200), fee: '1' }), 422, createForm],
+  ['a urlencoded create of ampersands', 'application/x-www-form-urlencoded', fill('&', mebibyte), 422, createForm],
+  [
+    'a urlencoded create of escapes',
+    'application/x-www-form-urlencoded',
+    `body=${fill('%3C', mebibyte - 200)}`,
+    303,
+    createForm,
+  ],
+]
+
+const test = suite('event loop')
+const session = { cookie: await sessionOf(running.address), origin: running.address, accept: 'text/html' }
+
+for (const [what, type, body, status, path = importPath] of [...bodies, ...forms]) {
   test(what, async () => {
     let turns: string[] = []
     for (let attempt = 0; attempt === 0 || (attempt < maxAttempts && turns.length > 0); attempt++) {
       const printed = running.output().length
       const sent = gzipSync(typeof body === 'function' ? body(attempt) : body, { level: 1 })
-      const headers = { authorization: `Bearer ${token}`, 'content-type': type, 'content-encoding': 'gzip' }
+      const caller = path.startsWith('/explore') ? session : { authorization: `Bearer ${token}` }
+      const headers = { ...caller, 'content-type': type, 'content-encoding': 'gzip' }
       const response = await send(path, { method: 'POST', headers, body: sent })
       assert.is(response.status, status, response.text.slice(0, 300))
       // The turn that ends with the response is measured after it.
