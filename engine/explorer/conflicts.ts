@@ -1,5 +1,7 @@
 /** What somebody else has changed while a form was open: what was not touched follows, and about the rest the person decides. */
+import { hasTooManyValues } from '../contract/jsonScan.js'
 import type { Field, Registry, RowValues } from '../descriptor/registry.js'
+import { oncePer } from '../process/oncePer.js'
 import { controlText, type FormView, isSameText, type Posted, postedId, postedText } from './controlTexts.js'
 import { cut } from './excerpt.js'
 import { readable } from './format.js'
@@ -10,13 +12,21 @@ import { referencedResource } from './names.js'
 export const openedTexts = (fields: readonly Field[], row: RowValues): string =>
   JSON.stringify(Object.fromEntries(fields.map((field) => [field.name, controlText(field, row[field.name] ?? null)])))
 
-export const openedText = ({ texts }: Pick<Posted, 'texts'>, { name }: Field): string | undefined => {
+/** What a form says that its controls had, by name. */
+const openedIn = oncePer((texts: URLSearchParams): Readonly<Record<string, unknown>> => {
+  const source = texts.get('form.opened') ?? '{}'
+  if (hasTooManyValues(Buffer.from(source), maxOpened)) return {}
   try {
-    const text: unknown = JSON.parse(texts.get('form.opened') ?? '{}')[name]
-    return typeof text === 'string' ? text : undefined
+    return Object(JSON.parse(source)) as Record<string, unknown>
   } catch {
-    return undefined
+    return {}
   }
+})
+
+/** Needed only where somebody else has changed the row. */
+const openedText = ({ texts, status }: Posted, { name }: Field): string | undefined => {
+  const text = status === 412 ? openedIn(texts)[name] : undefined
+  return typeof text === 'string' ? text : undefined
 }
 
 interface Shown {
@@ -26,12 +36,15 @@ interface Shown {
 }
 
 const maxLength = 40
+/** The most texts of controls that are read. */
+const maxOpened = 10_000
 
 /** What a control shows: what was typed, or what is stored. */
 export const shownText = (registry: Registry, field: Field, { row, labels, posted }: FormView): Shown => {
   const theirs = controlText(field, row?.[field.name] ?? null)
   const typed = posted && postedText(posted, field.name)
-  if (!posted || typed === undefined) return { text: theirs }
+  // What is redacted is typed again.
+  if (!posted || typed === undefined || field.redacted) return { text: theirs }
   const target = referencedResource(registry, field)
   const labelOf = (text: string) => target && labels(target, text)
   const before = openedText(posted, field)
@@ -40,7 +53,8 @@ export const shownText = (registry: Registry, field: Field, { row, labels, poste
   if (posted.status !== 412 || isFollowed) return { text: mine }
 
   const valueName = (text: string): Html => {
-    const name = labelOf(text) ?? (text === '' ? 'nothing' : field.oneOf ? text : readable(field, text))
+    const short = text.slice(0, 2 * maxLength)
+    const name = labelOf(text) ?? (text === '' ? 'nothing' : field.oneOf ? short : readable(field, short))
     return html`<bdi>${name.length > maxLength ? `${cut(name, 0, maxLength)}…` : name}</bdi>`
   }
   const choice = (verb: string, text: string): Html => {

@@ -15,7 +15,7 @@ import {
 } from '../descriptor/registry.js'
 import type { Referencing } from '../storage/writeData.js'
 import { openedTexts, shownIds } from './conflicts.js'
-import type { Posted } from './controlTexts.js'
+import type { FormView, Posted } from './controlTexts.js'
 import { withFilter } from './filters.js'
 import { controlGroups } from './formGroups.js'
 import { readForm } from './forms.js'
@@ -151,6 +151,16 @@ const rowForm = (visitor: Visitor, resource: Resource, form: RowForm): Page => {
   }
 }
 
+/** The body of the request that a page shows, without what is redacted. */
+const shownBody = async (visitor: Visitor, fields: readonly Field[], view: FormView): Promise<string> =>
+  (
+    await readForm(
+      visitor,
+      fields.filter(({ redacted }) => !redacted),
+      view,
+    )
+  ).source
+
 export const createPage = async (visitor: Visitor, request: ResourceRequest): Promise<Page> => {
   const { registry } = visitor
   const { resource, posted } = request
@@ -158,9 +168,7 @@ export const createPage = async (visitor: Visitor, request: ResourceRequest): Pr
   const fields = writableFields(resource)
   const labels = await readLabels(visitor, fields, (field) => shownIds({ posted }, field))
   const view = { labels, posted }
-  const body = posted
-    ? (await readForm(visitor, fields, view)).source
-    : JSON.stringify(createExample(registry, resource))
+  const body = posted ? await shownBody(visitor, fields, view) : JSON.stringify(createExample(registry, resource))
   return rowForm(visitor, resource, {
     kind: 'create',
     request,
@@ -194,7 +202,7 @@ export const editPage = async (visitor: Visitor, request: ResourceRequest): Prom
     hidden: { 'form.opened': openedTexts(fields, row) },
     content: controlGroups(registry, resource, fields, view),
     button: 'Save',
-    body: (await readForm(visitor, fields, view)).source,
+    body: await shownBody(visitor, fields, view),
   })
 }
 

@@ -3,10 +3,16 @@ import { isMoment, isNumber, kindOf } from '../descriptor/kinds/index.js'
 import type { Field, Value } from '../descriptor/registry.js'
 import { type Html, html } from './html.js'
 
+/** A text of more characters is no number of a row, and would take long to group. */
+const maxDigits = 400
+
 /** A count or another number; every digit is kept. */
 export const grouped = (value: number | string): string => {
   const [whole = '', ...fraction] = String(value).split('.')
-  return [/e/.test(whole) ? whole : whole.replaceAll(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.')
+  return [
+    /e/.test(whole) || whole.length > maxDigits ? whole : whole.replaceAll(/\B(?=(\d{3})+$)/g, ','),
+    ...fraction,
+  ].join('.')
 }
 
 export const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']

@@ -26,7 +26,7 @@ const referenceJson = async (
   const { total, first } = await countRows(storage, target, { ...defaultListQuery, search: text })
   if (total === 1 && first !== undefined) return textJson(field, first)
   const matches = total === 0 ? 'none' : 'several'
-  const msg = `${field.name} must be one ${target.name.toLowerCase()}; ${matches} match “${text}”.`
+  const msg = `${field.name} must be one ${target.name.toLowerCase()}; ${matches} match ${field.redacted ? 'what you have typed' : `“${text}”`}.`
   return bodyIssue('reference', msg, field.name)
 }
 

@@ -3,6 +3,7 @@ import type { Issue } from '../contract/errors.js'
 import { arrayElements, type ImportType } from '../contract/importRows.js'
 import { delimiterIn, readCsv } from '../contract/readCsv.js'
 import { bodyLimit } from '../contract/rowBody.js'
+import type { Resource } from '../descriptor/registry.js'
 import { inTurns } from '../process/batchPerTick.js'
 import { cut } from './excerpt.js'
 import { type Html, html } from './html.js'
@@ -62,6 +63,7 @@ const isOfRow = ({ loc }: Issue): boolean => typeof loc[1] === 'number'
 
 /** A table of the rows with issues, each at its cell; without issues, of the first rows. Undefined if there are none. */
 export const importPreview = async (
+  { fields }: Resource,
   type: ImportType,
   bytes: Buffer,
   issues: readonly Issue[],
@@ -92,7 +94,8 @@ export const importPreview = async (
   const messages = (list: readonly Issue[]) => list.map(({ msg }) => html`<small class="issue">${msg}</small>`)
   const cell = (row: (typeof picked)[number], name: string): Html => {
     const own = row.issues.filter(({ loc }) => loc.length > 2 && String(loc[2]) === name)
-    const text = row.cells[name] ?? ''
+    const isRedacted = fields.some((field) => field.name === name && field.redacted)
+    const text = isRedacted ? 'redacted' : (row.cells[name] ?? '')
     const shown = text.length > maxLength ? `${cut(text, 0, maxLength)}…` : text
     return html`<td class="${own.length > 0 && 'wrong'}"><bdi>${shown}</bdi>${messages(own)}</td>`
   }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { maxOperations } from '../contract/batchBody.js'
 import { bodyInvalid } from '../contract/errors.js'
 import { bodyIssue } from '../contract/issues.js'
+import { hasTooManyValues } from '../contract/jsonScan.js'
 import { queryParameters } from '../contract/parameters.js'
 import { parseId } from '../descriptor/ids.js'
 import { type Field, type Resource, type RowId, type RowValues, updatableFields } from '../descriptor/registry.js'
@@ -56,7 +57,7 @@ const matchingIds = async (storage: Storage, resource: Resource, query: TableQue
   return { ids, total: ids.length }
 }
 
-const rowsSchema = z.array(z.tuple([z.string(), z.string()])).max(maxOperations)
+const rowsSchema = z.array(z.tuple([z.string(), z.string()]))
 
 /** The rows that a form has sent: the id of each, and its tag on the page. */
 export const sentRows = (
@@ -64,7 +65,11 @@ export const sentRows = (
   { texts }: Pick<Posted, 'texts'>,
 ): (readonly [id: RowId, tag: string])[] => {
   try {
-    const rows = rowsSchema.parse(JSON.parse(texts.get('form.rows') ?? ''))
+    const source = texts.get('form.rows') ?? ''
+    // An id, a tag and what is around them.
+    if (hasTooManyValues(Buffer.from(source), 3 * maxOperations)) throw new Error('too many rows')
+    const rows = rowsSchema.parse(JSON.parse(source))
+    if (rows.length > maxOperations) throw new Error('too many rows')
     return rows.filter(([id]) => parseId(resource, id) !== undefined)
   } catch {
     throw bodyInvalid([bodyIssue('missing', 'The form names no rows.')])

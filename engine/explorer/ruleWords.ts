@@ -61,7 +61,7 @@ export const issueWords = (
   const field = resource.fields.find(({ name }) => name === loc.at(-1))
   const like = field && likeValue(resource, field)
   if (field && type === 'string_pattern_mismatch' && like !== undefined)
-    return `${fieldTitle(registry, field)} must look like ${like}; “${typed}” does not.`
+    return `${fieldTitle(registry, field)} must look like ${like}${field.redacted ? '' : `; “${typed}” does not`}.`
   return inTitles(registry, resource, msg)
 }
 

@@ -53,9 +53,14 @@ const readMultipart = (bytes: Buffer, boundary: string): FormBody => {
   return { texts, files }
 }
 
+/** The most characters of a boundary (RFC 2046); to look for a longer one could take seconds. */
+const maxBoundary = 70
+
 export const readForm = async (ctx: AppContext, limit: number): Promise<FormBody> => {
+  const boundary = parameterIn(ctx.get('Content-Type'), 'boundary') ?? ''
+  if (ctx.is(multipart) && (boundary === '' || boundary.length > maxBoundary)) throw invalid()
   // To decode a form of 16 MiB that is urlencoded takes a second.
   const { type, bytes } = await readBytes(ctx, [urlencoded, multipart], ctx.is(multipart) ? limit : bodyLimit)
   if (type === urlencoded) return readUrlencoded(bytes)
-  return readMultipart(bytes, parameterIn(ctx.get('Content-Type'), 'boundary') ?? '')
+  return readMultipart(bytes, boundary)
 }

@@ -34,6 +34,8 @@ export interface FormHandler {
   readonly isPublic?: boolean
   /** The most bytes of what it sends. */
   readonly limit?: number
+  /** The most characters of what is typed, rows apart; by default as many as a row may have. */
+  readonly typedLimit?: number
   /** Whether somebody may send the form at all; decided before anything is read. */
   readonly isAllowed: (permit: Permit) => boolean
   /** Stores what was sent. Resolves with what was done, or with the form as it is shown again. */
@@ -52,15 +54,20 @@ const keyIn = (ctx: AppContext, { caller }: Permit, { texts, files }: FormBody):
   if (key === null) return undefined
   const issue = invalidKeyIssue(key)
   if (issue) throw errors.bodyInvalid([issue])
-  const digest = createHash('sha256').update(`${ctx.method} ${ctx.path}`)
+  const digest = createHash('sha256').update(`${ctx.method} ${ctx.path}${ctx.search}`)
   for (const [name, text] of texts) if (name !== 'form.script') digest.update(`\n${name}=${text}`)
   for (const file of files.values()) digest.update('\n').update(file)
   return { key: ownKey(key, caller), digest: digest.digest('hex') }
 }
 
-/** How many characters the controls of a form have; the others are what the page has sent along. */
-const typedLength = (texts: URLSearchParams): number =>
-  [...texts].reduce((length, [name, text]) => length + (name.startsWith('form.') ? 0 : text.length), 0)
+/** How many characters a form has, apart from rows: those that were opened or selected, and those that were pasted into a form with files. */
+const typedLength = (texts: URLSearchParams, hasFiles: boolean): number => {
+  const ofRows = ['form.opened', 'form.rows', ...(hasFiles ? ['text'] : [])]
+  return [...texts].reduce(
+    (length, [name, text]) => length + name.length + (ofRows.includes(name) ? 0 : text.length),
+    0,
+  )
+}
 
 export const formAnswerer = ({ callers }: Service, pages: Pages, sessions: Sessions) => {
   /** Asks to sign in again, and keeps what was typed. */
@@ -93,7 +100,8 @@ export const formAnswerer = ({ callers }: Service, pages: Pages, sessions: Sessi
     if (isKnown) check()
     const body = await readForm(ctx, ctx.state.session ? (form.limit ?? formLimit) : bodyLimit)
     const { texts } = body
-    if (form.limit === undefined && typedLength(texts) > bodyLimit) throw errors.payloadTooLarge(bodyLimit)
+    const typedLimit = form.typedLimit ?? bodyLimit
+    if (typedLength(texts, form.limit !== undefined) > typedLimit) throw errors.payloadTooLarge(typedLimit)
     const posted: Posted = { texts, status: 200, issues: [] }
     if (!isKnown) {
       const secret = texts.get(keyName)

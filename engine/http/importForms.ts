@@ -15,6 +15,9 @@ import { seenResource } from './rowForms.js'
 import type { Service } from './serviceParts.js'
 import { replayed } from './write.js'
 
+/** The most characters of the names of columns and of whatever else is not rows. */
+const maxNames = 64 * 1024
+
 /** The rows as UTF-8; spreadsheets save UTF-16 too. */
 const inUtf8 = (bytes: Buffer): Buffer => {
   const mark = bytes.toString('latin1', 0, 2)
@@ -54,6 +57,7 @@ export const createImportForm = (service: Service, operation: ImportOperation): 
 
   return {
     limit: fileFormLimit,
+    typedLimit: maxNames,
     isAllowed: ({ rights }) => isAllowed(rights.of(resource).create),
     async store(request) {
       const { permit, posted, body, idempotencyKey } = request
@@ -68,7 +72,7 @@ export const createImportForm = (service: Service, operation: ImportOperation): 
       const stored = earlier && key ? replayed(earlier, key) : await store(rights, query, rows, key)
       const counts = JSON.parse(String(stored.body)) as ImportCounts
       if (!query.dryRun) return { next: pageUrl(resource), message: importMessage(resource, counts) }
-      const preview = await importPreview(sent.type, sent.bytes, [])
+      const preview = await importPreview(resource, sent.type, sent.bytes, [])
       return { ...posted, checked: { issues: [], total: 0, counts, preview } }
     },
     async explain({ body, posted }, error) {
@@ -77,7 +81,7 @@ export const createImportForm = (service: Service, operation: ImportOperation): 
       const sent = issues.length > 0 ? rowsIn(body) : undefined
       if (!sent) return { ...posted, status, message }
       const { details } = (error.body as { error: { details?: { total?: number } } }).error
-      const preview = await importPreview(sent.type, sent.bytes, issues)
+      const preview = await importPreview(resource, sent.type, sent.bytes, issues)
       return { ...posted, status, checked: { issues, total: details?.total ?? issues.length, preview } }
     },
   }

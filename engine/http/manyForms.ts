@@ -12,7 +12,7 @@ import { manyField, readRows, rowCount, sentRows, tableOf } from '../explorer/ma
 import { rowLabel } from '../explorer/names.js'
 import { rowTag } from '../storage/makeWrite.js'
 import type { FormHandler } from './forms.js'
-import { explainIssues, seenResource, type Writer } from './rowForms.js'
+import { explainIssues, offeredResource, seenResource, type Writer } from './rowForms.js'
 import type { Service } from './serviceParts.js'
 import { makeWrites, replayed } from './write.js'
 import type { SentWrite } from './writePlan.js'
@@ -32,7 +32,7 @@ export const createManyForm = (
   return {
     isAllowed: ({ rights }) => isAllowed(rights.of(resource)[kind]),
     async store({ ctx, visitor, permit, posted, idempotencyKey }) {
-      const seen = seenResource(visitor, resource)
+      const seen = offeredResource(visitor, resource, kind)
       const rows = sentRows(resource, posted)
       const field = manyField(seen, ctx.querystring)
       const done = `${rowCount(seen, rows.length)} ${kind === 'delete' ? 'deleted' : 'saved'}.`

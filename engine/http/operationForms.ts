@@ -10,12 +10,19 @@ import { type FormHandler, issuesIn } from './forms.js'
 import { ownRunner } from './own.js'
 import type { Service } from './serviceParts.js'
 
+/** The most characters of a form: what it means is read again for each page. */
+const maxTyped = 256 * 1024
+
+/** The most characters of a query, as the parser of HTTP allows. */
+const maxQuery = 16 * 1024
+
 export const createOperationForm = (service: Service, operation: OwnOperation): FormHandler => {
   const { own } = operation
   const run = ownRunner(service, operation)
   const isPublic = isPublicOperation(own)
   return {
     isPublic,
+    typedLimit: maxTyped,
     isAllowed: ({ caller }) =>
       isPublic || caller.isService === true || own.access.some((word) => hasRole(caller, word)),
     async store({ permit, posted }) {
@@ -25,6 +32,8 @@ export const createOperationForm = (service: Service, operation: OwnOperation): 
       }
       const { params, querystring, body = '', issues } = readOperation(own, textOf)
       if (issues.length > 0) throw errors.bodyInvalid(issues)
+      if (querystring.length > maxQuery)
+        throw errors.badRequest(414, 'The parameters are too long; a query may have 16 KiB.')
       if (Buffer.byteLength(body) > bodyLimit) throw errors.payloadTooLarge(bodyLimit)
       const response = await run(permit, { params, querystring, readBody: async () => JSON.parse(body) })
       return { ...posted, response }

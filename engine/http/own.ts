@@ -109,7 +109,11 @@ const isList = (schema: unknown): boolean => {
 /** The parameters of a query by name: a text, or a list of those that were sent. */
 const sentIn = (querystring: string, lists: ReadonlySet<string>): object => {
   const sent = new Map<string, string[]>()
-  for (const [name, value] of queryParameters(querystring)) sent.set(name, [...(sent.get(name) ?? []), value])
+  for (const [name, value] of queryParameters(querystring)) {
+    const values = sent.get(name)
+    if (values) values.push(value)
+    else sent.set(name, [value])
+  }
   return Object.fromEntries(
     [...sent].map(([name, values]) => [name, values.length > 1 || lists.has(name) ? values : values[0]]),
   )

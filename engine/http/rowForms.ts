@@ -3,7 +3,7 @@ import * as errors from '../contract/errors.js'
 import { largeRow } from '../contract/importRows.js'
 import type { BatchOperation } from '../contract/operations.js'
 import { isAllowed } from '../descriptor/access.js'
-import { type Resource, type RowValues, writableFields } from '../descriptor/registry.js'
+import { type Resource, type RowValues, updatableFields, writableFields } from '../descriptor/registry.js'
 import type { Posted } from '../explorer/controlTexts.js'
 import { postedText } from '../explorer/controlTexts.js'
 import { type Done, undoButton } from '../explorer/done.js'
@@ -30,6 +30,19 @@ export type RowForm = keyof typeof methods
 export const seenResource = ({ registry }: Visitor, { path }: Resource): Resource => {
   const seen = registry.find((one) => one.path === path)
   if (!seen) throw errors.forbidden()
+  return seen
+}
+
+const isOffered: Readonly<Record<RowForm, (resource: Resource) => boolean>> = {
+  create: ({ create }) => create,
+  update: (resource) => updatableFields(resource).length > 0,
+  delete: (resource) => resource.delete === true,
+}
+
+/** A resource as a visitor sees it, if there is such a form of it. */
+export const offeredResource = (visitor: Visitor, resource: Resource, kind: RowForm): Resource => {
+  const seen = seenResource(visitor, resource)
+  if (!isOffered[kind](seen)) throw errors.forbidden()
   return seen
 }
 
@@ -106,7 +119,7 @@ export const createRowForm = (service: Service, { resource, ...writer }: Writer,
     isAllowed: ({ rights }) => isAllowed(rights.of(resource)[kind]),
     async store(request) {
       const { visitor, permit, idempotencyKey, segment } = request
-      const seen = seenResource(visitor, resource)
+      const seen = offeredResource(visitor, resource, kind)
       const earlier = idempotencyKey && (await storage.table(resource).earlierWrite(idempotencyKey.key))
       const sent = earlier ? undefined : await read(request, seen)
       const { found, ifMatch, current, fields = [], source = '', issues } = sent ?? {}
