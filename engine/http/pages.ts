@@ -91,7 +91,7 @@ export const createPages = (service: Service, operations: readonly Operation[]) 
       }
       setPrivate(ctx)
     },
-    /** Answers with a page that has no route of its own. */
+    /** Answers with a page that is not in the list of routes. */
     show: (ctx: AppContext, page: Page): Promise<void> => send(ctx, visitorOf(identityOf(ctx)), page),
   }
 }

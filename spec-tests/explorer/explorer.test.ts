@@ -567,7 +567,7 @@ test('texts of a megabyte: the page of the row has all', async () => {
 
 test('a page has the same tag until its rows change', async () => {
   // A page whose rows are slow to read is sent in parts, without a tag; the response to HEAD never is.
-  // Nor do browsers keep a page for who has signed in: each form has a key of its own.
+  // Browsers do not keep the pages of signed-in users either, and each form has a different idempotency key.
   const head = (path: string, headers: Record<string, string> = {}) =>
     send(path, { method: 'HEAD', headers: { cookie: '', ...headers } })
   for (const path of ['/', '/explore/leave', '/explore/leave?q=a&sort=-id', '/explore/leave/1', '/explore/leave/new']) {

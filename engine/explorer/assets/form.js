@@ -138,7 +138,7 @@ export const pageForm = (root) => {
 
 let places = 0
 
-/** The form of a page, with ids of its own. */
+/** The form of a page; its ids are changed so that they do not collide with those of the page around it. */
 const adopted = (page) => {
   const form = page.querySelector('main form[method="post"]')
   const prefix = `place-${++places}-`
