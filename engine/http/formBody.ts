@@ -2,6 +2,7 @@
 import * as errors from '../contract/errors.js'
 import { bodyIssue } from '../contract/issues.js'
 import { bodyLimit } from '../contract/rowBody.js'
+import { nextTurn } from '../process/batchPerTick.js'
 import { readBytes } from './body.js'
 import type { AppContext } from './requestLog.js'
 
@@ -61,6 +62,7 @@ export const readForm = async (ctx: AppContext, limit: number): Promise<FormBody
   if (ctx.is(multipart) && (boundary === '' || boundary.length > maxBoundary)) throw invalid()
   // To decode a form of 16 MiB that is urlencoded takes a second.
   const { type, bytes } = await readBytes(ctx, [urlencoded, multipart], ctx.is(multipart) ? limit : bodyLimit)
+  await nextTurn()
   if (type === urlencoded) return readUrlencoded(bytes)
   return readMultipart(bytes, boundary)
 }

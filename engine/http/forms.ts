@@ -8,6 +8,7 @@ import { type Done, renderDone } from '../explorer/done.js'
 import type { Route } from '../explorer/index.js'
 import type { Visitor } from '../explorer/page.js'
 import { keyName, signInAgainPage } from '../explorer/signIn.js'
+import { nextTurn } from '../process/batchPerTick.js'
 import type { IdempotencyKey } from '../storage/writeData.js'
 import { ownKey } from './body.js'
 import { type Permit, permitFor } from './callers.js'
@@ -99,6 +100,7 @@ export const formAnswerer = ({ callers }: Service, pages: Pages, sessions: Sessi
     const isKnown = ctx.state.session !== undefined || form.isPublic === true
     if (isKnown) check()
     const body = await readForm(ctx, ctx.state.session ? (form.limit ?? formLimit) : bodyLimit)
+    await nextTurn()
     const { texts } = body
     const typedLimit = form.typedLimit ?? bodyLimit
     if (typedLength(texts, form.limit !== undefined) > typedLimit) throw errors.payloadTooLarge(typedLimit)
@@ -116,7 +118,9 @@ export const formAnswerer = ({ callers }: Service, pages: Pages, sessions: Sessi
     const segment = ctx.path.split('/')[route.path.split('/').indexOf(':item')] ?? ''
     const request = { ctx, visitor: pages.visitorOf(ctx), permit, segment, body, posted, idempotencyKey: undefined }
     try {
-      const answer = await form.store({ ...request, idempotencyKey: keyIn(ctx, permit, body) })
+      const idempotencyKey = keyIn(ctx, permit, body)
+      await nextTurn()
+      const answer = await form.store({ ...request, idempotencyKey })
       if ('next' in answer) return await leadOn(ctx, texts, answer)
       await pages.respond(ctx, route, answer)
     } catch (error) {

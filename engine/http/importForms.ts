@@ -8,6 +8,7 @@ import type { ImportCounts } from '../explorer/controlTexts.js'
 import { importMessage, unreadFields } from '../explorer/importPage.js'
 import { importPreview } from '../explorer/importPreview.js'
 import { pageUrl } from '../explorer/links.js'
+import { nextTurn } from '../process/batchPerTick.js'
 import type { FormBody } from './formBody.js'
 import { type FormHandler, type FormRequest, issuesIn } from './forms.js'
 import { importer, importQueryReader } from './import.js'
@@ -34,7 +35,7 @@ const typeOf = (bytes: Buffer): ImportType => {
 /** The rows that were pasted, or those of the file; undefined if there are none. */
 const rowsIn = ({ texts, files }: FormBody): { type: ImportType; bytes: Buffer } | undefined => {
   const pasted = texts.get('text') ?? ''
-  const sent = pasted.trim() === '' ? files.get('file') : Buffer.from(pasted)
+  const sent = !/\S/.test(pasted) ? files.get('file') : Buffer.from(pasted)
   if (sent === undefined || sent.length === 0) return undefined
   const bytes = inUtf8(sent)
   if (bytes.length > importLimit) throw errors.payloadTooLarge(importLimit)
@@ -66,12 +67,15 @@ export const createImportForm = (service: Service, operation: ImportOperation): 
       const sent = rowsIn(body)
       const noRows = { field: 'file', message: 'Choose a file, or paste rows.' }
       if (!sent) return { ...posted, status: 422, issues: [noRows] }
+      await nextTurn()
       const rows = await read(rights, { ...sent, query })
+      await nextTurn()
       const key = query.dryRun ? undefined : idempotencyKey
       const earlier = key && (await service.storage.table(resource).earlierWrite(key.key))
       const stored = earlier && key ? replayed(earlier, key) : await store(rights, query, rows, key)
       const counts = JSON.parse(String(stored.body)) as ImportCounts
       if (!query.dryRun) return { next: pageUrl(resource), message: importMessage(resource, counts) }
+      await nextTurn()
       const preview = await importPreview(resource, sent.type, sent.bytes, [])
       return { ...posted, checked: { issues: [], total: 0, counts, preview } }
     },
@@ -80,6 +84,7 @@ export const createImportForm = (service: Service, operation: ImportOperation): 
       const issues = issuesIn(error)
       const sent = issues.length > 0 ? rowsIn(body) : undefined
       if (!sent) return { ...posted, status, message }
+      await nextTurn()
       const { details } = (error.body as { error: { details?: { total?: number } } }).error
       const preview = await importPreview(resource, sent.type, sent.bytes, issues)
       return { ...posted, status, checked: { issues, total: details?.total ?? issues.length, preview } }

@@ -54,12 +54,15 @@ export const spreadOverTicks = (pause = defaultPause): (() => Promise<void>) => 
 /** How long work goes on before other requests have a turn, in milliseconds. */
 const turnMs = 5
 
+/** Lets other requests have a turn. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
 /** Makes the function that lets other requests have a turn, when it is time; to be called between two pieces of one long work. */
 export const inTurns = (): (() => Promise<void>) => {
   let since = performance.now()
   return async () => {
     if (performance.now() - since < turnMs) return
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
     since = performance.now()
   }
 }
