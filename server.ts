@@ -5,10 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { basePath, docsPath } from './engine/contract/service.js'
 import { loadRegistry } from './engine/descriptor/load.js'
-import { loadOperations } from './engine/descriptor/operationFiles.js'
 import { listen } from './engine/http/listen.js'
 import type { InFlight, OnRequest } from './engine/http/requestLog.js'
-import { openApp, openCredentials, openDatabase, type Project, statementTrace } from './engine/open.js'
+import { loadCode, openApp, openCredentials, openDatabase, type Project, statementTrace } from './engine/open.js'
 import { sqlitePath } from './engine/process/databaseUrl.js'
 import { createLogger, notices } from './engine/process/log.js'
 import {
@@ -131,7 +130,7 @@ const start = async (): Promise<void> => {
   const file = await loadProduct(folder)
   const settings = readSettings(process.env, file.product.database)
   const registry = await loadRegistry(folder, (message) => cluster.isPrimary && notices.warn(message))
-  const project = { ...file, registry, settings, operations: await loadOperations(folder, registry) }
+  const project = { ...file, registry, settings, ...(await loadCode(folder, registry)) }
   const serveAll = cluster.isPrimary && settings.WORKERS > 1 ? serveInWorkers : serve
   const { address, writes } = await serveAll(project)
   if (cluster.isWorker) return

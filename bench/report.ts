@@ -2,6 +2,7 @@
 import { cpus, release, totalmem } from 'node:os'
 import type { Growth } from './growth.js'
 import type { ImportRates } from './imports.js'
+import type { OperationRates } from './operations.js'
 import type { BenchTarget } from './targets.js'
 import { kinds, type Measured } from './throughput.js'
 
@@ -11,6 +12,7 @@ interface Results {
   /** The peers that could not run. */
   readonly unavailable: readonly { readonly name: string; readonly reason: string }[]
   readonly imports: ImportRates
+  readonly operations: OperationRates
   readonly growth: { readonly rows: number; readonly growths: readonly Growth[] }
 }
 
@@ -51,8 +53,18 @@ const machine = (): string => {
   return `${cpus().length} cores (${cpu?.model.trim() || process.arch}), ${memory} GiB, Linux ${release()}, Node ${process.version}`
 }
 
+export const operationsPart = ({ operation, batch, hot }: OperationRates): string =>
+  [
+    '### Custom operations',
+    `One client, an operation that reads two rows and writes both: ${rounded(operation)} a second. A batch of the two writes alone: ${rounded(batch)} a second, ${ratio(batch / operation)}. Then many clients, whose operations all change the same row and another one:`,
+    table(
+      ['clients', 'stored per second', 'failed', 'lost updates'],
+      hot.map(({ clients, rate, failures, lost }) => [String(clients), rounded(rate), rounded(failures), String(lost)]),
+    ),
+  ].join('\n\n')
+
 /** The section of one database system in docs/benchmarks.md. */
-export const markdown = ({ target, measured, unavailable, imports, growth }: Results): string => {
+export const markdown = ({ target, measured, unavailable, imports, operations, growth }: Results): string => {
   const parts = [
     `## ${target.system}`,
     `Created by \`${target.command}\` on ${machine()}, with wrk and sixteen connections, ${target.setup}, each with its default settings; this service writes its log and sets security headers.`,
@@ -67,6 +79,7 @@ export const markdown = ({ target, measured, unavailable, imports, growth }: Res
       ['created per second', 'imported per second', 'longest read meanwhile'],
       [[rounded(imports.single), rounded(imports.imported), `${rounded(imports.longestRead)} ms`]],
     ),
+    operationsPart(operations),
     `### Growth to ${growth.rows.toLocaleString('en')} rows`,
     'Median latency in milliseconds for one client, with the response cache off and the data already read from disk.',
     table(

@@ -9,8 +9,9 @@ import { defineCommand, flag, integer, runCommand } from '../support/options.js'
 import { root } from '../support/root.js'
 import { measureGrowth, readBody } from './growth.js'
 import { measureImports } from './imports.js'
+import { measureOperations } from './operations.js'
 import { arePeersInstalled, type BenchServer, peersFolder, type RunningServer, thisService } from './processes.js'
-import { markdown, withSection } from './report.js'
+import { markdown, operationsPart, withSection } from './report.js'
 import { dataFolder, postgresTarget, sqliteTarget } from './targets.js'
 import { measure } from './throughput.js'
 
@@ -21,6 +22,7 @@ const command = {
     postgres: flag('measure on PostgreSQL instead of SQLite'),
     rows: integer('rows of the large table', 1_000_000, { min: 1_000, max: 100_000_000 }),
     rounds: integer('rounds of each measurement; the report has the best', 5, { max: 1_000 }),
+    operations: flag('measure custom operations only, and print the result'),
     seconds: integer('seconds per measurement', 4, { max: 3_600 }),
   },
   example: '--rows 100000 --rounds 3 --seconds 2',
@@ -53,10 +55,15 @@ const startAll = async (benchServers: readonly BenchServer[]) => {
 }
 
 await runCommand(
-  defineCommand(command, async ({ postgres, rows, rounds, seconds }) => {
+  defineCommand(command, async ({ postgres, rows, rounds, operations: hasOnlyOperations, seconds }) => {
     mkdirSync(dataFolder, { recursive: true })
-    await installPeers()
+    if (!hasOnlyOperations) await installPeers()
     const target = postgres ? await postgresTarget() : sqliteTarget
+    if (hasOnlyOperations) {
+      console.log(operationsPart(await measureOperations(await target.emptyDatabase('operations'))))
+      await target.close()
+      return
+    }
     const ports = { service: 0, peers: 10, small: 20, large: 21 }
     const portOf = (server: keyof typeof ports): number => target.port + ports[server]
     const database = await target.database('reads', 30_000)
@@ -73,6 +80,8 @@ await runCommand(
 
     log('Imports …')
     const imports = await measureImports(await target.database('imports', 1))
+    log('Custom operations …')
+    const operations = await measureOperations(await target.emptyDatabase('operations'))
     log(`Growth to ${rows.toLocaleString('en')} rows …`)
     const uncached = { CACHE_MB: '0' }
     const demo = thisService(await target.database('demo', 1), portOf('small'), uncached)
@@ -80,7 +89,7 @@ await runCommand(
     const growths = await measureGrowth(demo, large, rows)
     await target.close()
 
-    const report = markdown({ target, measured, unavailable, imports, growth: { rows, growths } })
+    const report = markdown({ target, measured, unavailable, imports, operations, growth: { rows, growths } })
     const page = join(root, 'docs', 'benchmarks.md')
     writeFileSync(page, withSection(readFileSync(page, 'utf8'), report))
     console.log(report)

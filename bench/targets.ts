@@ -24,6 +24,8 @@ export interface BenchTarget {
   readonly port: number
   /** The URL of a database with the demo data and this many more employees; created once and reused by later runs. */
   database(name: string, extraRows: number): Promise<string>
+  /** The URL of a new database. */
+  emptyDatabase(name: string): Promise<string>
   peers(url: string, bodies: { page: string; row: string }, port: number): BenchServer[]
   close(): Promise<void>
 }
@@ -68,6 +70,11 @@ export const sqliteTarget: BenchTarget = {
       await seed(`sqlite:${path}.new`, extraRows)
       renameSync(`${path}.new`, path)
     }
+    return `sqlite:${path}`
+  },
+  async emptyDatabase(name) {
+    const path = join(dataFolder, `${name}.sqlite`)
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
     return `sqlite:${path}`
   },
   // Bare Koa with as many routes as this service as the upper bound, and what people would write or use instead.
@@ -125,6 +132,12 @@ export const postgresTarget = async (): Promise<BenchTarget> => {
         await runSql(url, 'vacuum analyze')
         await runSql(server, `alter database ${name}_new rename to ${name}`)
       }
+      return urlOf(name)
+    },
+    async emptyDatabase(short) {
+      const name = `${prefix}${short}`
+      await runSql(server, `drop database if exists ${name} with (force)`)
+      await runSql(server, `create database ${name} template template0 encoding 'UTF8'`)
       return urlOf(name)
     },
     peers: (url, _bodies, port) => [

@@ -3,6 +3,7 @@
 import { hasAccess } from '../engine/contract/accessDocuments.js'
 import { describeRules } from '../engine/descriptor/access.js'
 import { accessNames, rulesOf } from '../engine/descriptor/define.js'
+import { loadHooks, type NamedHook } from '../engine/descriptor/hookFiles.js'
 import { inspectProject } from '../engine/descriptor/load.js'
 import { loadOperations } from '../engine/descriptor/operationFiles.js'
 import { type Registry, updatableFields } from '../engine/descriptor/registry.js'
@@ -98,22 +99,36 @@ const databaseErrors = async (registry: Registry): Promise<FileError[]> => {
     })
 }
 
-/** The errors with which the loading of files fails. */
-const errorsOf = (loading: Promise<unknown>): Promise<readonly FileError[]> =>
-  loading.then(
-    () => [],
-    (error: unknown) => {
-      if (error instanceof RegistryError) return error.errors
-      throw error
-    },
-  )
+/** What code runs with which writes. */
+const printHooks = (hooks: readonly NamedHook[], registry: Registry): void => {
+  for (const { name, on, resource } of hooks) {
+    const { path } = registry.find(({ table }) => table === resource.table) ?? {}
+    console.log(`hooks/${name}.ts runs with ${on.join(', ')} of ${path}.`)
+  }
+}
+
+/** Loads files; adds the errors with which that fails. */
+const collectErrors = async <T>(loading: Promise<T>, errors: FileError[]): Promise<T | undefined> => {
+  try {
+    return await loading
+  } catch (error) {
+    if (!(error instanceof RegistryError)) throw error
+    errors.push(...error.errors)
+    return undefined
+  }
+}
 
 export default defineCommand(command, async ({ json, database }) => {
-  const inspection = await inspectProject(projectFolder())
-  const otherErrors = [
-    ...(await errorsOf(loadProduct(projectFolder()))),
-    ...(await errorsOf(loadOperations(projectFolder(), inspection.registry))),
-  ]
+  const folder = projectFolder()
+  const inspection = await inspectProject(folder)
+  const otherErrors: FileError[] = []
+  await collectErrors(loadProduct(folder), otherErrors)
+  await collectErrors(loadOperations(folder, inspection.registry), otherErrors)
+  // Without every resource, a hook may seem to be of none.
+  const hooks =
+    inspection.errors.length === 0
+      ? await collectErrors(loadHooks(folder, inspection.registry), otherErrors)
+      : undefined
   const isComparable = database && inspection.errors.length === 0
   const differences = isComparable ? await databaseErrors(inspection.registry) : []
   const errors = [...inspection.errors, ...inspection.seedErrors, ...otherErrors, ...differences].sort(
@@ -122,5 +137,6 @@ export default defineCommand(command, async ({ json, database }) => {
   if (json) printForMachines(errors)
   else printForPeople(errors, inspection.registry.length)
   if (!json && errors.length === 0 && hasAccess(inspection.registry)) printAccess(inspection.registry)
+  if (!json && errors.length === 0) printHooks(hooks ?? [], inspection.registry)
   process.exitCode = errors.length > 0 ? 1 : 0
 })

@@ -14,7 +14,7 @@ const command = {
   name: 'dev',
   about: 'Serves, and restarts when a file changes. With errors in a file, the last good version keeps running.',
   options: {},
-  notes: `It watches resources/, operations/, seeds/ and the TypeScript files beside package.json. Settings are environment variables, as for ${commandLine('start')}.`,
+  notes: `It watches resources/, operations/, hooks/, seeds/ and the TypeScript files beside package.json. Settings are environment variables, as for ${commandLine('start')}.`,
   exampleSettings: 'PORT=4000',
   example: '',
 }
@@ -76,7 +76,7 @@ const isGood = async (): Promise<boolean> => {
 const watchProject = (onChange: () => void): void => {
   const watched = new Set<string>()
   const watchFolders = (): void => {
-    for (const name of ['resources', 'operations', 'seeds'].filter((folder) => existsSync(folder))) {
+    for (const name of ['resources', 'operations', 'hooks', 'seeds'].filter((folder) => existsSync(folder))) {
       // One watcher per folder: recursive watching misses new files on some systems.
       const inside = readdirSync(name, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())
       for (const folder of [name, ...inside.map((entry) => join(entry.parentPath ?? entry.path, entry.name))]) {
@@ -91,7 +91,7 @@ const watchProject = (onChange: () => void): void => {
     onChange()
   }
   watch('.', (_, name) => {
-    if (/^(?:resources|operations|seeds|[^.].*\.ts|package\.json|tsconfig\.json)$/.test(name ?? '')) changed()
+    if (/^(?:resources|operations|hooks|seeds|[^.].*\.ts|package\.json|tsconfig\.json)$/.test(name ?? '')) changed()
   })
   watchFolders()
 }

@@ -7,7 +7,11 @@ import { matchFields } from '../engine/contract/importParameters.js'
 import { type ImportType, rowReader } from '../engine/contract/importRows.js'
 import { constraintIssue } from '../engine/contract/issues.js'
 import { importReaders } from '../engine/contract/verbs.js'
-import type { Registry, Resource } from '../engine/descriptor/registry.js'
+import { service as serviceCaller } from '../engine/descriptor/access.js'
+import { loadHooks } from '../engine/descriptor/hookFiles.js'
+import { isApiError } from '../engine/descriptor/operation.js'
+import type { Resource } from '../engine/descriptor/registry.js'
+import { permitFor } from '../engine/http/callers.js'
 import {
   addConflicts,
   createdIds,
@@ -16,19 +20,20 @@ import {
   importedFields,
   issueList,
 } from '../engine/http/importChecks.js'
+import { hasHooks, importWithin, transactImport, type Writing } from '../engine/http/transact.js'
 import { digestSet } from '../engine/process/digestSet.js'
 import { endProgressLine, progressBar } from '../engine/process/progress.js'
 import { OutcomeUnknown } from '../engine/storage/failures.js'
 import { openStorage } from '../engine/storage/open.js'
-import type { Storage } from '../engine/storage/storage.js'
-import type { ImportedRow } from '../engine/storage/writeData.js'
+import type { Transaction } from '../engine/storage/storage.js'
+import type { Import, ImportedRow, ImportOutcome } from '../engine/storage/writeData.js'
 import { temporaryFolder } from '../support/cleanup.js'
 import { describeFailure } from '../support/failures.js'
 import { findResource } from '../support/findResource.js'
 import { CommandError, defineCommand, flag, optionalText, UsageError } from '../support/options.js'
 import { countFileRows, readPieces } from './import/pieces.js'
 import { openOptions, requireFile } from './openOptions.js'
-import { projectRegistry, projectSettings } from './project.js'
+import { projectFolder, projectRegistry, projectSettings } from './project.js'
 
 const types: Readonly<Record<string, ImportType>> = {
   csv: 'text/csv',
@@ -49,7 +54,7 @@ const command = {
     'dry-run': flag('check everything and store nothing'),
   },
   notes:
-    'Everything is checked first, without a lock. While the rows are stored, a service on the same SQLite file answers writes with 503.',
+    'Everything is checked first, without a lock. While the rows are stored, a service on the same SQLite file answers writes with 503. Hooks run as API_TOKEN, without a limit of time.',
   example: 'books books.csv --match isbn',
 }
 
@@ -89,8 +94,42 @@ interface Source {
   readonly ignored: ReadonlySet<string>
 }
 
+/** What makes a transaction end, and is undone with it. */
+class Refused extends Error {
+  readonly failure: Exclude<ImportOutcome, { body: unknown }>
+
+  constructor(failure: Refused['failure']) {
+    super('rows were refused')
+    this.failure = failure
+  }
+}
+
+/** Stores the rows with their hooks, without a limit of time; returns the outcome of the first part that cannot be stored. */
+const storeWithHooks = async (
+  service: Writing,
+  resource: Resource,
+  created: Import['created'],
+  parts: () => AsyncIterable<readonly ImportedRow[]>,
+  isUndone: boolean,
+): Promise<Refused['failure'] | undefined> => {
+  const storeParts = async (transaction: Transaction): Promise<undefined> => {
+    for await (const rows of parts()) {
+      const given = { rows, mode: 'store', created } as const
+      const outcome = await importWithin(service, transaction, resource, given, permitFor(serviceCaller))
+      if (!('body' in outcome)) throw new Refused(outcome)
+    }
+  }
+  try {
+    return await transactImport(service, isUndone, storeParts, Number.POSITIVE_INFINITY)
+  } catch (error) {
+    if (error instanceof Refused) return error.failure
+    throw error
+  }
+}
+
 /** Makes the functions that check a file, and that store it. */
-const importer = (registry: Registry, resource: Resource, storage: Storage, { file, type, match, ignored }: Source) => {
+const importer = (service: Writing, resource: Resource, { file, type, match, ignored }: Source) => {
+  const { registry, storage } = service
   const table = storage.table(resource)
   const operation = { resource, ...importReaders(resource) }
   const names = { allowed: importedFields(resource, match), ignored }
@@ -125,15 +164,18 @@ const importer = (registry: Registry, resource: Resource, storage: Storage, { fi
       refuse(issues)
       return counts
     },
-    async store(onProgress: (rows: number) => void): Promise<void> {
+    async store(onProgress: (rows: number) => void, isUndone: boolean): Promise<void> {
       let last: { rows: readonly ImportedRow[]; from: number } = { rows: [], from: 0 }
-      const failure = await storage.importAll(resource, created, async function* () {
+      const storedParts = async function* () {
         for await (const part of parts(onProgress)) {
           last = part
           refuse(issues)
           yield part.rows
         }
-      })
+      }
+      const failure = hasHooks(service, resource)
+        ? await storeWithHooks(service, resource, created, storedParts, isUndone)
+        : await storage.importAll(resource, created, storedParts)
       if (!failure) return
       const isRefused = 'refused' in failure
       const conflicts = isRefused
@@ -179,13 +221,16 @@ export default defineCommand(
     const storage = await openStorage(registry, settings.DATABASE_URL, openOptions(settings, 2, 600_000))
     try {
       const ignored = new Set(ignore === undefined ? [] : ignore.split(',').map((name) => name.trim()))
-      const { check, store } = importer(registry, resource, storage, { file, type, match, ignored })
+      const hooks = await loadHooks(projectFolder(), registry)
+      const { check, store } = importer({ registry, storage, hooks }, resource, { file, type, match, ignored })
       const { insert, update, keep } = await check(progressBar('Checking', await countFileRows(file, type), 'rows'))
       endProgressLine()
       const done = `${insert} created, ${update} changed, ${keep} unchanged`
-      if (!isDryRun) await store(progressBar('Storing', insert + update + keep, 'rows'))
+      if (!isDryRun || hasHooks({ hooks }, resource))
+        await store(progressBar('Storing', insert + update + keep, 'rows'), isDryRun === true)
       console.log(isDryRun ? `Nothing was stored. It would be: ${done}.` : `Stored ${resource.path}: ${done}.`)
     } catch (error) {
+      if (isApiError(error)) throw new CommandError(`Nothing was stored. ${error.message}`)
       const failure = error instanceof OutcomeUnknown ? undefined : describeFailure(error)
       if (failure !== undefined) throw new CommandError(`Nothing was stored. ${failure}`)
       if (!(error instanceof HttpError)) throw error

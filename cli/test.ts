@@ -1,7 +1,7 @@
 /** Runs the tests that follow from the resources of the project, and those that it has in `tests/`. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadOperations } from '../engine/descriptor/operationFiles.js'
+import { loadCode } from '../engine/open.js'
 import { loadProduct } from '../engine/product.js'
 import { onEnd } from '../support/cleanup.js'
 import { findResource } from '../support/findResource.js'
@@ -32,7 +32,7 @@ export default defineCommand(command, async ({ resource, database, timeout }) =>
   const registry = await projectRegistry()
   // Errors in files are reported once, not by every test file.
   await loadProduct(projectFolder())
-  await loadOperations(projectFolder(), registry)
+  await loadCode(projectFolder(), registry)
   if (resource !== undefined) findResource(registry, '--resource', resource)
   process.env['TEST_PROJECT'] = projectFolder()
   if (resource !== undefined) process.env['TEST_RESOURCE'] = resource

@@ -1,6 +1,7 @@
 /** Opens the parts of a service: its database, its credentials and its app, from a project that is loaded. */
 import type { Logger } from 'pino'
-import type { NamedOperation } from './descriptor/operationFiles.js'
+import { loadHooks, type NamedHook } from './descriptor/hookFiles.js'
+import { loadOperations, type NamedOperation } from './descriptor/operationFiles.js'
 import type { Registry } from './descriptor/registry.js'
 import { createApp } from './http/app.js'
 import type { Credentials } from './http/callers.js'
@@ -13,12 +14,23 @@ import { openStorage } from './storage/open.js'
 import type { StorageOptions } from './storage/options.js'
 import type { Storage } from './storage/storage.js'
 
-/** A project that is loaded: what its files say, and the settings of this deployment. */
-export interface Project extends ProductFile {
-  readonly registry: Registry
+/** The code of a project that runs within its service. */
+interface Code {
   readonly operations: readonly NamedOperation[]
+  readonly hooks: readonly NamedHook[]
+}
+
+/** A project that is loaded: what its files say, and the settings of this deployment. */
+export interface Project extends ProductFile, Code {
+  readonly registry: Registry
   readonly settings: Settings
 }
+
+/** Loads the files in `operations/` and `hooks/`; throws with the errors of the first of them. */
+export const loadCode = async (folder: string, registry: Registry): Promise<Code> => ({
+  operations: await loadOperations(folder, registry),
+  hooks: await loadHooks(folder, registry),
+})
 
 type Warn = (message: string) => void
 
@@ -69,12 +81,13 @@ export const openApp = (
   project: Project,
   { storage, credentials, logger, isStopping, onRequest, inFlight }: AppParts,
 ) => {
-  const { product, middleware, registry, operations, settings } = project
+  const { product, middleware, registry, operations, hooks, settings } = project
   const service = {
     product,
     registry,
     storage,
     operations,
+    hooks,
     token: settings.API_TOKEN,
     credentials,
     sessionSecret: settings.SESSION_SECRET,

@@ -10,10 +10,9 @@ import type Koa from 'koa'
 import type { Identity } from './descriptor/access.js'
 import { loadRegistry } from './descriptor/load.js'
 import { didYouMean } from './descriptor/nearest.js'
-import { loadOperations } from './descriptor/operationFiles.js'
 import type { Registry } from './descriptor/registry.js'
 import { listen } from './http/listen.js'
-import { openApp, openCredentials, openDatabase, statementTrace } from './open.js'
+import { loadCode, openApp, openCredentials, openDatabase, statementTrace } from './open.js'
 import { sqlitePath } from './process/databaseUrl.js'
 import { createLogger } from './process/log.js'
 import { explainListenError, readSettings, type Settings, SettingsError, settingNames } from './process/settings.js'
@@ -106,7 +105,7 @@ export const openService = async (
   const logger = createLogger(settings.LOG_LEVEL)
   const warn = (message: string) => logger.warn(message)
   const registry = replace(await loadRegistry(folder, warn))
-  const project = { ...file, settings, registry, operations: await loadOperations(folder, registry) }
+  const project = { ...file, ...(await loadCode(folder, registry)), settings, registry }
   const credentials = findCaller ? { keys: { find: findCaller, close() {} } } : openCredentials(settings, warn)
   const storage = await openDatabase(project, { progress: () => {}, warn, trace: statementTrace(logger) })
   let closing: Promise<void> | undefined

@@ -187,6 +187,10 @@ export const keysNotSupported = (): HttpError =>
 export const keyNotTaken = (): HttpError =>
   httpError(501, 'not_supported', 'This operation takes no Idempotency-Key. Send the request without it.')
 
+/** Of a custom operation, or a write with hooks. */
+export const transactionTooLong = (): HttpError =>
+  unavailable('The operation took too long. Nothing was stored; try again later.')
+
 /** An error that a custom operation has thrown. */
 export const ownError = (status: number, code: string, message: string, details?: object): HttpError =>
   new HttpError(status, message, { error: { code, message, details } })

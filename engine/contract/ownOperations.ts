@@ -1,15 +1,17 @@
 /** The custom operations of a deployment, as the documents describe them. */
 import { z } from 'zod'
 import { operationIdOf } from '../descriptor/names.js'
+import { isTransaction } from '../descriptor/operation.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
 import { callerResponses } from './accessDocuments.js'
 import * as errors from './errors.js'
 import { requestHeaders } from './headers.js'
-import { commonResponses, errorResponse } from './responses.js'
+import { commonResponses, errorResponse, headers } from './responses.js'
 
 export const ownOperation = (own: NamedOperation) => {
   const { name, method, path, about, area = 'Operations', access, query, body, response } = own
   const isPublic = access.includes('public')
+  const takesKey = isTransaction(own)
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, one = '']) => [one, z.string()])
   const words = access.length > 0 ? access.join(', ') : 'API_TOKEN'
   const invalid = errors.parametersInvalid([{ type: 'missing', loc: ['query', 'name'], msg: 'Field required' }])
@@ -26,17 +28,21 @@ export const ownOperation = (own: NamedOperation) => {
       security: isPublic ? [] : [{ caller: [] }],
       ...(!isPublic && { 'x-access': access }),
       request: {
-        headers: requestHeaders.system,
+        headers: takesKey ? requestHeaders.create : requestHeaders.system,
         ...(params.length > 0 && { params: z.object(Object.fromEntries(params)) }),
         ...(query && { query }),
         ...(body && { body: { required: true, content: { 'application/json': { schema: body } } } }),
       },
       responses: {
         ...commonResponses,
-        200: { description: 'What it returns.', content: { 'application/json': { schema: response ?? z.unknown() } } },
+        200: {
+          description: 'What it returns.',
+          content: { 'application/json': { schema: response ?? z.unknown() } },
+          ...(takesKey && { headers: headers('Idempotency-Replayed') }),
+        },
         ...(!isPublic && callerResponses),
         422: errorResponse('A parameter or the body is invalid.', method === 'GET' ? invalid : errors.bodyInvalid([])),
-        501: errorResponse('An `Idempotency-Key` was sent.', errors.keyNotTaken()),
+        ...(!takesKey && { 501: errorResponse('An `Idempotency-Key` was sent.', errors.keyNotTaken()) }),
         503: errorResponse('It took too long, or the database is not available.', errors.unavailable()),
       },
     },

@@ -116,7 +116,8 @@ type ValueIn<F extends Fields, Name extends keyof F> = F[Name]['options'] extend
 type NamesWith<F extends Fields, Option extends string> = {
   [Name in keyof F]: F[Name]['options'] extends Record<Option, unknown> ? Name : never
 }[keyof F]
-type Flat<T> = { [Key in keyof T]: T[Key] }
+/** Its members by name: editors show these instead of how the type is made. */
+type Flat<T> = T extends infer O ? { [Key in keyof O]: O[Key] } : never
 
 /** A row as clients receive it: every field present, null unless required. */
 export type Row<D> = Flat<
@@ -148,3 +149,46 @@ export type UpdateBody<D> = Flat<{
     | ValueIn<FieldsOf<D>, Name>
     | (Name extends RequiredOf<D> ? never : null)
 }>
+
+/** A row that is stored, so that it has an id. */
+export type StoredRow<D> = Flat<{ id: IdOf<D> extends 'integer' ? number : string } & Omit<Row<D>, 'id'>>
+
+/** The body of an update by code with all rights: every field that is not set by the service. */
+export type AnyUpdate<D> = Flat<{
+  [Name in Writable<D>]?: ValueIn<FieldsOf<D>, Name> | (Name extends RequiredOf<D> ? never : null)
+}>
+
+type Filtered<D> = NamesWith<FieldsOf<D>, 'filter'> & string
+type Ranged<D> = NamesWith<FieldsOf<D>, 'range'> & string
+type Sorted<D> = NamesWith<FieldsOf<D>, 'sort'> & string
+type FieldIn<D, Name extends string> = ValueIn<FieldsOf<D>, Name & keyof FieldsOf<D>>
+type WithOperator<Parameter, Operator extends string> = Parameter extends `${infer Name}.${Operator}` ? Name : never
+
+/** The conditions that a list of the resource takes, combined with AND. */
+export type Conditions<D> = Flat<
+  {
+    readonly [Name in Filtered<D>]?: FieldIn<D, Name>
+  } & {
+    readonly [Name in `${Filtered<D>}.in`]?: readonly FieldIn<D, WithOperator<Name, 'in'>>[]
+  } & {
+    readonly [Name in `${Filtered<D>}.null`]?: boolean
+  } & {
+    readonly [Name in `${Ranged<D>}.${'gte' | 'gt' | 'lte' | 'lt'}`]?: FieldIn<
+      D,
+      WithOperator<Name, 'gte' | 'gt' | 'lte' | 'lt'>
+    >
+  } & {
+    /** A text to search for. */
+    readonly q?: string
+  }
+>
+
+/** The parameters of a list of the resource. */
+export type ListParameters<D> = Flat<
+  Conditions<D> & {
+    readonly sort?: `${'' | '-'}${'id' | Sorted<D>}`
+    /** At most 200; by default 50. */
+    readonly limit?: number
+    readonly offset?: number
+  }
+>

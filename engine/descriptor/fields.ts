@@ -15,14 +15,25 @@ export interface FieldSpec<K extends Kind = Kind, O = OptionsOf[K]> {
   readonly options: O
 }
 
+/** The options that give a list parameters. */
+type ListOption = 'filter' | 'range' | 'sort'
+
+/** An option that not every kind has. */
+type ListOptionOf<K extends Kind, Name extends ListOption, T> = {
+  [Key in Name]?: Key extends keyof OptionsOf[K] ? T : never
+}
+
 /** The options of a kind. Only these are inferred: TypeScript does not name unknown properties of an inferred type. */
-type GivenOptions<K extends Kind, V, D, M> = Omit<
+type GivenOptions<K extends Kind, V, D, M, F, R, S> = Omit<
   OptionsOf[K],
-  'default' | 'managed' | 'oneOf' | 'next' | 'digits' | 'places'
+  'default' | 'managed' | 'oneOf' | 'next' | 'digits' | 'places' | ListOption
 > & {
   default?: D
   managed?: M
-} & ('digits' extends keyof OptionsOf[K] ? { digits: number; places: number } : object) &
+} & ListOptionOf<K, 'filter', F> &
+  ListOptionOf<K, 'range', R> &
+  ListOptionOf<K, 'sort', S> &
+  ('digits' extends keyof OptionsOf[K] ? { digits: number; places: number } : object) &
   ('oneOf' extends keyof OptionsOf[K]
     ? {
         oneOf?: readonly V[]
@@ -31,9 +42,12 @@ type GivenOptions<K extends Kind, V, D, M> = Omit<
     : object)
 
 /** The inferred options, which decide what a row and a create body may have; NoInfer, because `defineResource` gives a context. */
-type InferredOptions<K extends Kind, V, D, M> = ([D] extends [undefined] ? object : { default: NoInfer<D> }) &
+type InferredOptions<K extends Kind, V, D, M, F, R, S> = ([D] extends [undefined] ? object : { default: NoInfer<D> }) &
   ([M] extends [undefined] ? object : { managed: NoInfer<M> }) &
-  ([ValueOf<K>] extends [V] ? object : { oneOf: readonly NoInfer<V>[] })
+  ([ValueOf<K>] extends [V] ? object : { oneOf: readonly NoInfer<V>[] }) &
+  ([F] extends [true] ? { filter: true } : object) &
+  ([R] extends [true] ? { range: true } : object) &
+  ([S] extends [true] ? { sort: true } : object)
 
 const fieldFunction =
   <K extends Kind>(kind: K) =>
@@ -41,11 +55,14 @@ const fieldFunction =
     const V extends ValueOf<K> = ValueOf<K>,
     const D extends NoInfer<V> | (() => ValueOf<K>) | undefined = undefined,
     const M extends true | (() => ValueOf<K>) | undefined = undefined,
+    const F extends true | undefined = undefined,
+    const R extends true | undefined = undefined,
+    const S extends true | undefined = undefined,
   >(
-    options?: GivenOptions<K, V, D, M>,
-  ): FieldSpec<K, InferredOptions<K, V, D, M>> => ({
+    options?: GivenOptions<K, V, D, M, F, R, S>,
+  ): FieldSpec<K, InferredOptions<K, V, D, M, F, R, S>> => ({
     kind,
-    options: (options ?? {}) as InferredOptions<K, V, D, M>,
+    options: (options ?? {}) as InferredOptions<K, V, D, M, F, R, S>,
   })
 
 /** An integer between −(2^53−1) and 2^53−1. */

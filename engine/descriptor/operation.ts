@@ -1,7 +1,7 @@
 /** A custom operation: code that a deployment adds, with the envelope, documents, log and access of all others. */
 import { z } from 'zod'
 import type { Identity } from './access.js'
-import type { Descriptor, Row } from './define.js'
+import type { Of, ServiceOf } from './handle.js'
 
 export { z }
 
@@ -16,8 +16,8 @@ export class ApiError extends Error {
   readonly code: string
   readonly details: object | undefined
 
-  constructor(status: number, code: string, message: string, details?: object) {
-    super(message)
+  constructor(status: number, code: string, message: string, details?: object, options?: ErrorOptions) {
+    super(message, options)
     this.status = status
     this.code = code
     this.details = details
@@ -30,57 +30,29 @@ export const isApiError = (value: unknown): value is ApiError =>
 /** Who sends a request. */
 export type Caller = Pick<Identity, 'name' | 'roles' | 'claims'>
 
-export interface ListOf<R> {
-  readonly data: readonly R[]
-  readonly meta: { readonly total: number; readonly limit: number; readonly offset: number }
+/** What code of a project reads and writes with. */
+export interface CodeContext {
+  readonly caller: Caller
+  /** The rows of a resource, within the rights of the caller. */
+  readonly of: Of
+  /** The same with all rights. */
+  readonly asService: { readonly of: ServiceOf }
 }
 
-/** Reads of one resource, as the API answers them. */
-export interface ResourceReader<R = Readonly<Record<string, unknown>>> {
-  /** The row with an id; null if there is none. */
-  get(id: string | number): Promise<R | null>
-  /** A page; the query has the parameters of the list. */
-  list(query?: Readonly<Record<string, string | number | boolean | readonly string[]>>): Promise<ListOf<R>>
-}
-
-export type Resources = Readonly<Record<string, ResourceReader>> & {
-  /** The resource of a descriptor, with its types. */
-  of<D extends Descriptor>(descriptor: D): ResourceReader<Row<D>>
-}
-
-/** A write of a batch, as `POST /v1/batch` takes it. */
-export interface BatchWrite {
-  readonly method: 'POST' | 'PATCH' | 'DELETE'
-  readonly path: string
-  readonly body?: object
-  readonly as?: string
-  readonly ifMatch?: string
-}
-
-export interface BatchResult {
-  readonly status: number
-  readonly body?: Readonly<Record<string, unknown>>
-}
-
-/** What an operation may use, within the rights of somebody. */
-export interface Tools {
-  readonly resources: Resources
-  /** Makes several writes, all or none; throws the ApiError that a batch would answer. */
-  batch(operations: readonly BatchWrite[]): Promise<readonly BatchResult[]>
-}
-
-export interface OperationContext<Q, B> extends Tools {
+export interface OperationContext<Q, B> extends CodeContext {
   /** The values of `{name}` in the path, decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Q
   readonly body: B
-  readonly caller: Caller
-  /** The same with all rights. */
-  readonly asService: Tools
+  /** The tags that the request allows in `If-Match`; undefined if it allows any. */
+  readonly ifMatch: readonly string[] | undefined
 }
 
 export const operationMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type OperationMethod = (typeof operationMethods)[number]
+
+/** The longest that code may take, in milliseconds. */
+export const maxTimeoutMs = 30_000
 
 export interface OwnOperation<
   Q extends z.ZodObject = z.ZodObject,
@@ -99,8 +71,16 @@ export interface OwnOperation<
   readonly query?: Q
   readonly body?: B
   readonly response?: R
+  /** `false`: each write is stored by itself, for code that calls other systems. By default all of them are one transaction. */
+  readonly transaction?: boolean
+  /** How long a transaction may take, in milliseconds: by default 5,000, at most 30,000. */
+  readonly timeoutMs?: number
   handle(context: OperationContext<z.output<Q>, z.output<B>>): Promise<z.input<R>> | z.input<R>
 }
+
+/** Whether what an operation writes is one transaction. */
+export const isTransaction = ({ method, transaction }: Pick<OwnOperation, 'method' | 'transaction'>): boolean =>
+  method !== 'GET' && transaction !== false
 
 /** Declares an operation; the file name becomes its name. */
 export const defineOperation = <

@@ -4,12 +4,22 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { isText } from './kinds/index.js'
 import { operationIdOf, operationNames } from './names.js'
-import { type OwnOperation, operationMethods } from './operation.js'
+import { maxTimeoutMs, type OwnOperation, operationMethods } from './operation.js'
 import { importProjectFile, namedPosition } from './projectFile.js'
 import { idField, type Registry } from './registry.js'
 import { type FileError, RegistryError, type Report } from './registryError.js'
 import { isSourceFile } from './resourceFiles.js'
-import { aFunction, filledText, isObject, mandatory, parseProperties, type Shapes, sentence, shape } from './shapes.js'
+import {
+  aFunction,
+  filledText,
+  isObject,
+  mandatory,
+  parseProperties,
+  type Shapes,
+  sentence,
+  shape,
+  trueOrFalse,
+} from './shapes.js'
 
 /** An operation with its name, which is that of its file. */
 export interface NamedOperation extends OwnOperation {
@@ -38,6 +48,8 @@ const properties: Shapes = {
   ),
   body: aSchema,
   response: aSchema,
+  transaction: trueOrFalse,
+  timeoutMs: shape(`milliseconds, from 1 to ${maxTimeoutMs}`, z.int().min(1).max(maxTimeoutMs)),
   handle: mandatory(shape('a function', aFunction())),
 }
 
@@ -48,11 +60,14 @@ const checkOperation = (exported: unknown, report: Report): void => {
     return
   }
   const valid: Partial<OwnOperation> = parseProperties(exported, properties, report, { reportsUndefined: true })
-  const { method, path = '', access, body } = valid
+  const { method, path = '', access, body, transaction, timeoutMs } = valid
   if (new Set(namesIn(path)).size < namesIn(path).length)
     report(`path is "${path}", but it must be a path in which every parameter has its own name`)
   if ([access].flat().includes('public') && method !== 'GET')
     report('access is public, but only a GET can be; name a role, or write signed-in')
+  if (method === 'GET' && transaction !== undefined) report('transaction is for operations that write; leave it out')
+  if (timeoutMs !== undefined && (method === 'GET' || transaction === false))
+    report('timeoutMs is for transactions; leave it out')
   if (body && (method === 'GET' || method === 'DELETE')) report(`a ${method} has no body; use query, or another method`)
 }
 

@@ -7,11 +7,11 @@ import { itemIdParser } from '../contract/parameters.js'
 import { importLimit } from '../contract/rowBody.js'
 import { isAllowed, isGuarded, type Rights, seesAll } from '../descriptor/access.js'
 import { inTurns } from '../process/batchPerTick.js'
-import type { IdempotencyKey } from '../storage/writeData.js'
 import { idempotencyKeyOf, readText } from './body.js'
 import { tagsAllowedBy } from './conditional.js'
 import type { Handler, Service } from './serviceParts.js'
-import { earlierWrite, inBatch, makeWrites, replayed, rowNow, sendStored } from './write.js'
+import { resultsNow, storeWrites } from './transact.js'
+import { earlierWrite, inBatch, replayed, sendStored } from './write.js'
 import { Invalid, type SentWrite } from './writePlan.js'
 
 /** The right that each method needs. */
@@ -50,16 +50,6 @@ const sentWrite = (writers: BatchOperation['writers'], rights: Rights, operation
   return { method, resource, readBody, id, ifMatch: tagsAllowedBy(ifMatch), body, source, as }
 }
 
-/** Creates the function that makes the operations of a batch for somebody; it throws the response of the first that fails. */
-export const batchRunner =
-  (service: Pick<Service, 'storage' | 'registry'>, writers: BatchOperation['writers']) =>
-  (sent: readonly SentOperation[], rights: Rights, idempotencyKey?: IdempotencyKey) =>
-    makeWrites(
-      service,
-      sent.map((operation) => () => sentWrite(writers, rights, operation)),
-      { rights, idempotencyKey },
-    )
-
 /** `finish` may add to the body of the response. */
 export const batch = (
   service: Service,
@@ -67,26 +57,9 @@ export const batch = (
   finish: (body: Buffer) => Buffer = (body) => body,
 ): Handler => {
   const { storage, registry, callers } = service
-  const run = batchRunner(service, writers)
   const managed = registry.find(({ existing }) => !existing)
   const resourceAt = (path: string) => writers.get(/\/v1\/([^/]+)/.exec(path)?.[1] ?? '')?.resource
   const isExisting = ({ path }: SentOperation) => resourceAt(path)?.existing
-
-  /** The results of an earlier request, with the rows as the caller may see them now. */
-  const resultsNow = async (sent: readonly SentOperation[], rights: Rights, body: Buffer): Promise<Buffer> => {
-    const resources = sent.map(({ path }) => resourceAt(path))
-    if (resources.every((resource) => !resource || seesAll(rights.of(resource)))) return body
-    const { results } = JSON.parse(String(body)) as { results: { status: number; body?: object }[] }
-    const texts = await Promise.all(
-      results.map(async ({ status, body: row }, n) => {
-        const resource = resources[n]
-        if (!row || !resource) return JSON.stringify({ status })
-        const shown = await rowNow(storage, rights, resource, Buffer.from(JSON.stringify(row)))
-        return `{"status":${status},"body":${shown}}`
-      }),
-    )
-    return Buffer.from(`{"results":[${texts.join(',')}]}`)
-  }
 
   const checkRight = ({ method, path }: SentOperation, n: number, rights: Rights): void => {
     const resource = resourceAt(path)
@@ -95,7 +68,8 @@ export const batch = (
 
   return async (ctx) => {
     if (!callers.isConfigured) throw errors.writesDisabled()
-    const { caller, rights } = await callers.required(ctx, 'write')
+    const permit = await callers.required(ctx, 'write')
+    const { caller, rights } = permit
     ctx.state.isPrivate = registry.some(isGuarded)
     const source = await readText(ctx, ['application/json'], importLimit)
     const sent = await readAll(source)
@@ -106,8 +80,13 @@ export const batch = (
     const earlier = idempotencyKey && managed && (await earlierWrite(ctx, caller, storage, managed))
     // Rights come before a replay.
     if (earlier) for (const [n, operation] of sent.entries()) checkRight(operation, n, rights)
-    const outcome = earlier ? replayed(earlier, idempotencyKey) : await run(sent, rights, idempotencyKey)
-    const body = outcome.replayed ? await resultsNow(sent, rights, outcome.body) : outcome.body
+    const writes = sent.map((operation) => () => sentWrite(writers, rights, operation))
+    const outcome = earlier
+      ? replayed(earlier, idempotencyKey)
+      : await storeWrites(service, writes, { permit, idempotencyKey })
+    const resources = sent.map(({ path }) => resourceAt(path))
+    const isOther = outcome.replayed && !resources.every((one) => !one || seesAll(rights.of(one)))
+    const body = isOther ? await resultsNow(storage, rights, resources, outcome.body) : outcome.body
     sendStored(ctx, 200, { body: finish(body), replayed: outcome.replayed })
   }
 }

@@ -10,6 +10,7 @@ import {
   OutcomeUnknown,
   TableChanged,
   TimedOut,
+  TransactionTimedOut,
   Unavailable,
   WritesForbidden,
 } from '../storage/failures.js'
@@ -97,6 +98,7 @@ const toHttpError = (error: unknown, isRead: boolean): errors.HttpError => {
   if (error instanceof Busy && isRead) return errors.busy()
   if (error instanceof TimedOut)
     return errors.unavailable('The read exceeded its time limit. Narrow the query, or try again.')
+  if (error instanceof TransactionTimedOut) return errors.transactionTooLong()
   if (error instanceof TableChanged) return errors.tableChanged()
   if (error instanceof Unavailable) return isRead ? errors.unavailable() : errors.notStored()
   if (error instanceof OutcomeUnknown) return errors.outcomeUnknown()
@@ -114,7 +116,7 @@ const isDiskFull = (error: unknown): boolean => {
 }
 
 const reasonFor = (error: unknown, { code }: errors.HttpError): Reason => {
-  if (error instanceof TimedOut) return 'timeout'
+  if (error instanceof TimedOut || error instanceof TransactionTimedOut) return 'timeout'
   if (error instanceof TableChanged) return 'table_changed'
   if (error instanceof Locked) return 'locked'
   if (isDiskFull(error)) return 'disk_full'
@@ -135,6 +137,8 @@ const logError = (ctx: Context, error: unknown, logger: Logger, outages: OutageL
   if (error instanceof TimedOut) {
     // A read that was dropped because its client has gone is not a failure.
     if (!ctx.res.closed) logger.warn({ id, reason: error.message }, 'a read exceeded its time limit')
+  } else if (error instanceof TransactionTimedOut) {
+    logger.warn({ id, reason: error.message }, 'a transaction exceeded its time limit')
   } else if (error instanceof Locked) {
     logger.warn({ id, reason: error.message }, 'another program holds a lock')
   } else if (error instanceof WritesForbidden) {

@@ -21,7 +21,8 @@ import { setLinks } from './links.js'
 import { ownHandler } from './own.js'
 import type { AppContext } from './requestLog.js'
 import type { Handler, Service } from './serviceParts.js'
-import { earlierWrite, findChangeable, makeWrite, replayed, rowNow, rowPath, sendStored } from './write.js'
+import { storeWrite } from './transact.js'
+import { earlierWrite, findChangeable, replayed, rowNow, rowPath, sendStored } from './write.js'
 import type { SentWrite } from './writePlan.js'
 
 /** Does not check the database: a restart would not repair it. */
@@ -174,7 +175,8 @@ const rowWriter = (service: Service, { kind: access, resource, readBody, route }
   const parseItemId = itemIdParser(resource, errors.bodyInvalid)
   const method = route.method.toUpperCase() as SentWrite['method']
   return async (ctx: AppContext) => {
-    const { caller, rights } = await guard.write(ctx, access)
+    const permit = await guard.write(ctx, access)
+    const { caller, rights } = permit
     rejectKey(ctx, resource)
     const { id, text = '' } = access === 'create' ? {} : parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
     if (access !== 'create' && id === undefined) throw errors.rowNotFound(resource.name, text)
@@ -200,10 +202,10 @@ const rowWriter = (service: Service, { kind: access, resource, readBody, route }
     const stored =
       earlier && idempotencyKey
         ? replayed(earlier, idempotencyKey)
-        : await makeWrite(
+        : await storeWrite(
             service,
             { method, resource, readBody, id, ifMatch, body, source, issues },
-            { rights, idempotencyKey },
+            { permit, idempotencyKey },
             row,
           )
     const isOther = stored.replayed && stored.body.length > 0 && !seesAll(rights.of(resource))

@@ -9,10 +9,10 @@ import type { ImportOperation } from '../contract/operations.js'
 import { importLimit } from '../contract/rowBody.js'
 import { isAllowed, type Rights } from '../descriptor/access.js'
 import { inTurns } from '../process/batchPerTick.js'
-import type { Table } from '../storage/storage.js'
-import type { IdempotencyKey, ImportedRow, ImportOutcome } from '../storage/writeData.js'
+import type { Table, Tables } from '../storage/storage.js'
+import type { IdempotencyKey, Import, ImportedRow, ImportOutcome } from '../storage/writeData.js'
 import { idempotencyKeyOf, readBytes, rejectKey } from './body.js'
-import { resourceGuard } from './callers.js'
+import { type Permit, resourceGuard } from './callers.js'
 import {
   addConflicts,
   createdIds,
@@ -23,7 +23,8 @@ import {
   issueList,
 } from './importChecks.js'
 import type { Handler, Service } from './serviceParts.js'
-import { earlierWrite, replayed, sendStored, untilStored } from './write.js'
+import { hasHooks, importWithin, transactImport } from './transact.js'
+import { earlierWrite, replayed, type Stored, sendStored, untilStored } from './write.js'
 
 /** Rows that are to be imported, as they were sent. */
 export interface SentImport {
@@ -34,7 +35,7 @@ export interface SentImport {
 
 /** Makes the functions that read the rows of an import, and that check and store them for somebody. */
 export const importer = (service: Service, operation: ImportOperation) => {
-  const { storage, registry } = service
+  const { registry } = service
   const { resource } = operation
 
   const finished = async (
@@ -55,6 +56,42 @@ export const importer = (service: Service, operation: ImportOperation) => {
     throw errors.bodyInvalid(issues.shown, issues.total)
   }
 
+  const storeIn = (
+    tables: Tables,
+    rights: Rights,
+    { match, dryRun }: ImportQuery,
+    sent: readonly SentRow[],
+    keyIssues: readonly errors.Issue[],
+    importRows: (table: Table, given: Import) => Promise<ImportOutcome>,
+  ): Promise<Stored> => {
+    const table = tables.table(resource, [], rights)
+    const { hidden } = rights.of(resource)
+    const readers = {
+      resource,
+      readCreate: withoutHidden(operation.readCreate, hidden),
+      ...(operation.readUpdate && { readUpdate: withoutHidden(operation.readUpdate, hidden) }),
+    }
+    const created = createdIds(resource, sent)
+    let before = ''
+    return untilStored(`rows of ${resource.path}`, async (isLast) => {
+      const issues = issueList(keyIssues)
+      const rows = await importChecker(registry, table, readers, match)(sent, issues)
+      const mode = issues.total > 0 ? 'check' : dryRun ? 'dryRun' : 'store'
+      const outcome = await importRows(table, { rows, mode, created })
+      // A row that is matched has been created meanwhile: now it is changed.
+      const matched =
+        'conflicts' in outcome
+          ? outcome.conflicts.filter((one) => 'field' in one && one.field === match && rows[one.row]?.kind === 'insert')
+          : []
+      const found = matched.map(({ row }) => row).join()
+      // If the same rows are found again, the caller may not read them.
+      const isMatchedNow = matched.length > 0 && found !== before
+      before = found
+      if ('isStale' in outcome || (isMatchedNow && issues.total === 0 && !isLast)) return undefined
+      return finished(table, outcome, sent, rows, issues)
+    })
+  }
+
   return {
     async read(rights: Rights, { type, bytes, query: { match, ignore } }: SentImport): Promise<SentRow[]> {
       const pause = inTurns()
@@ -68,39 +105,28 @@ export const importer = (service: Service, operation: ImportOperation) => {
     },
 
     store(
-      rights: Rights,
-      { match, dryRun }: ImportQuery,
+      permit: Permit,
+      query: ImportQuery,
       sent: readonly SentRow[],
       idempotencyKey: IdempotencyKey | undefined,
       keyIssues: readonly errors.Issue[] = [],
-    ) {
-      const table = storage.table(resource, [], rights)
-      const { hidden } = rights.of(resource)
-      const readers = {
-        resource,
-        readCreate: withoutHidden(operation.readCreate, hidden),
-        ...(operation.readUpdate && { readUpdate: withoutHidden(operation.readUpdate, hidden) }),
-      }
-      const created = createdIds(resource, sent)
-      let before = ''
-      return untilStored(`rows of ${resource.path}`, async (isLast) => {
-        const issues = issueList(keyIssues)
-        const rows = await importChecker(registry, table, readers, match)(sent, issues)
-        const mode = issues.total > 0 ? 'check' : dryRun ? 'dryRun' : 'store'
-        const outcome = await table.import({ rows, mode, created, idempotencyKey })
-        // A row that is matched has been created meanwhile: now it is changed.
-        const matched =
-          'conflicts' in outcome
-            ? outcome.conflicts.filter(
-                (one) => 'field' in one && one.field === match && rows[one.row]?.kind === 'insert',
-              )
-            : []
-        const found = matched.map(({ row }) => row).join()
-        // If the same rows are found again, the caller may not read them.
-        const isMatchedNow = matched.length > 0 && found !== before
-        before = found
-        if ('isStale' in outcome || (isMatchedNow && issues.total === 0 && !isLast)) return undefined
-        return finished(table, outcome, sent, rows, issues)
+    ): Promise<Stored> {
+      const { rights } = permit
+      if (!hasHooks(service, resource))
+        return storeIn(service.storage, rights, query, sent, keyIssues, (table, given) =>
+          table.import({ ...given, idempotencyKey }),
+        )
+      return transactImport(service, query.dryRun, async (transaction) => {
+        const earlier = idempotencyKey && (await transaction.table(resource).earlierWrite(idempotencyKey.key))
+        if (earlier && idempotencyKey) return replayed(earlier, idempotencyKey)
+        const importRows = (_: Table, given: Import) => importWithin(service, transaction, resource, given, permit)
+        const stored = await storeIn(transaction, rights, { ...query, dryRun: false }, sent, keyIssues, importRows)
+        if (query.dryRun) {
+          const counts = JSON.parse(String(stored.body)) as object
+          return { ...stored, body: Buffer.from(JSON.stringify({ ...counts, ids: [] })) }
+        }
+        if (idempotencyKey) await transaction.storeKey(idempotencyKey, stored.body)
+        return stored
       })
     },
   }
@@ -125,7 +151,8 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
   const { read, store } = importer(service, operation)
 
   return async (ctx) => {
-    const { caller, rights } = await guard.write(ctx, 'create')
+    const permit = await guard.write(ctx, 'create')
+    const { caller, rights } = permit
     rejectKey(ctx, resource)
     const query = readQuery(rights, ctx.querystring)
     const { type, bytes } = await readBytes(ctx, importTypes, importLimit)
@@ -135,6 +162,6 @@ export const importRows = (service: Service, operation: ImportOperation): Handle
     const idempotencyKey = dryRun ? undefined : idempotencyKeyOf(ctx, caller, [ctx.querystring, type, bytes], keyIssues)
     const earlier = idempotencyKey && (await earlierWrite(ctx, caller, storage, resource))
     if (earlier && keyIssues.length === 0) return sendStored(ctx, 201, replayed(earlier, idempotencyKey))
-    sendStored(ctx, dryRun ? 200 : 201, await store(rights, query, rows, idempotencyKey, keyIssues))
+    sendStored(ctx, dryRun ? 200 : 201, await store(permit, query, rows, idempotencyKey, keyIssues))
   }
 }

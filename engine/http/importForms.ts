@@ -72,7 +72,7 @@ export const createImportForm = (service: Service, operation: ImportOperation): 
       await nextTurn()
       const key = query.dryRun ? undefined : idempotencyKey
       const earlier = key && (await service.storage.table(resource).earlierWrite(key.key))
-      const stored = earlier && key ? replayed(earlier, key) : await store(rights, query, rows, key)
+      const stored = earlier && key ? replayed(earlier, key) : await store(permit, query, rows, key)
       const counts = JSON.parse(String(stored.body)) as ImportCounts
       if (!query.dryRun) return { next: pageUrl(resource), message: importMessage(resource, counts) }
       await nextTurn()

@@ -14,7 +14,8 @@ import { rowTag } from '../storage/makeWrite.js'
 import type { FormHandler } from './forms.js'
 import { explainIssues, offeredResource, seenResource, type Writer } from './rowForms.js'
 import type { Service } from './serviceParts.js'
-import { makeWrites, replayed } from './write.js'
+import { storeWrites } from './transact.js'
+import { replayed } from './write.js'
 import type { SentWrite } from './writePlan.js'
 
 /** The rows of the response of a batch, as they are stored now. */
@@ -64,8 +65,7 @@ export const createManyForm = (
         const ifMatch = [tag]
         return kind === 'update' ? { ...change, id, ifMatch } : { method: 'DELETE', resource, id, ifMatch }
       })
-      const { rights } = permit
-      const { body } = await makeWrites(service, writes, { rights, idempotencyKey })
+      const { body } = await storeWrites(service, writes, { permit, idempotencyKey })
       if (kind === 'delete') return { next, message: done }
       const changes = storedRows(body).flatMap((text, n): Change[] => {
         const [id = ''] = rows[n] ?? []

@@ -35,8 +35,8 @@ export const createOperationForm = (service: Service, operation: OwnOperation): 
       if (querystring.length > maxQuery)
         throw errors.badRequest(414, 'The parameters are too long; a query may have 16 KiB.')
       if (Buffer.byteLength(body) > bodyLimit) throw errors.payloadTooLarge(bodyLimit)
-      const response = await run(permit, { params, querystring, readBody: async () => JSON.parse(body) })
-      return { ...posted, response }
+      const stored = await run(permit, { params, querystring, source: body })
+      return { ...posted, response: String(stored.body) }
     },
     explain({ posted }, error) {
       const { detail } = error.body as { detail?: readonly errors.Issue[] }

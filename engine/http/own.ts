@@ -1,96 +1,20 @@
-/** The handler of a custom operation: who sends it, its parameters and body, and the tools that its code uses. */
+/** The handler of a custom operation: who sends it, its parameters and body, and the code that it runs. */
 import { setTimeout } from 'node:timers/promises'
 import type { z } from 'zod'
-import { readOperations } from '../contract/batchBody.js'
 import * as errors from '../contract/errors.js'
-import { forbiddenParameters } from '../contract/hiddenFields.js'
-import { batchWriters, deriveOperations, type OwnOperation } from '../contract/operations.js'
-import { itemIdParser, listQueryParser, queryParameters } from '../contract/parameters.js'
-import { allRights, type Rights } from '../descriptor/access.js'
-import {
-  ApiError,
-  type BatchResult,
-  isApiError,
-  type ResourceReader,
-  type Resources,
-  type Tools,
-} from '../descriptor/operation.js'
-import type { Registry, Resource } from '../descriptor/registry.js'
-import type { Storage } from '../storage/storage.js'
-import { batchRunner } from './batch.js'
-import { readValue } from './body.js'
+import type { OwnOperation } from '../contract/operations.js'
+import { queryParameters } from '../contract/parameters.js'
+import { isTransaction, maxTimeoutMs } from '../descriptor/operation.js'
+import { managedResources } from '../descriptor/registry.js'
+import type { IdempotencyKey } from '../storage/writeData.js'
+import { idempotencyKeyOf, readValue } from './body.js'
 import { type Permit, roleGuard } from './callers.js'
-import { jsonType } from './conditional.js'
+import { allowedTags } from './conditional.js'
+import { failureOf } from './failedCode.js'
+import { codeTools, type Work } from './handles.js'
 import type { Handler, Service } from './serviceParts.js'
-
-/** How long an operation may take, in milliseconds. */
-const limitMs = 30_000
-
-/** An error of ours as the code of an operation gets it. */
-const asApiError = (error: unknown): never => {
-  if (!(error instanceof errors.HttpError)) throw error
-  const { error: sent } = error.body as { error?: { code: string; details?: object } }
-  const details = sent?.details ?? (sent ? undefined : error.body)
-  throw new ApiError(error.status, sent?.code ?? 'validation_error', error.message, details)
-}
-
-const orApiError = <T>(work: () => T): T => {
-  try {
-    return work()
-  } catch (error) {
-    return asApiError(error)
-  }
-}
-
-/** Makes the function that makes the reader of a resource for somebody with some rights. */
-const readerOf = (storage: Storage, registry: Registry, resource: Resource) => {
-  const parseId = itemIdParser(resource)
-  const parseQuery = listQueryParser(resource, registry)
-  return (rights: Rights): ResourceReader => ({
-    async get(given) {
-      const { id } = parseId(encodeURIComponent(String(given)))
-      const row = id === undefined ? undefined : await storage.table(resource, [], rights).get(id)
-      return row ? JSON.parse(String(row.body)) : null
-    },
-    async list(query = {}) {
-      const pairs = Object.entries(query).flatMap(([name, values]) =>
-        [values].flat().map((value) => [name, String(value)]),
-      )
-      const parsed = orApiError(() => {
-        const sent = String(new URLSearchParams(pairs as [string, string][]))
-        forbiddenParameters(registry, resource, rights, sent)
-        return parseQuery(sent)
-      })
-      const { body } = await storage.table(resource, parsed.expand ?? [], rights).list(parsed)
-      const parts: Uint8Array[] = []
-      for await (const part of Buffer.isBuffer(body) ? [body] : body) parts.push(part)
-      return JSON.parse(String(Buffer.concat(parts)))
-    },
-  })
-}
-
-/** Makes the function that makes the tools for somebody with some rights. */
-const toolsFor = (service: Service) => {
-  const { storage, registry } = service
-  const run = batchRunner(service, batchWriters(registry, deriveOperations(registry)))
-  const makers = registry.map((resource) => [resource.path, readerOf(storage, registry, resource)] as const)
-  return (rights: Rights): Tools => {
-    const readers = new Map(makers.map(([path, make]) => [path, make(rights)]))
-    const of = ({ table }: { readonly table: string }) => {
-      const resource = registry.find((one) => one.table === table)
-      if (!resource) throw new TypeError(`no resource has the table "${table}"`)
-      return readers.get(resource.path)
-    }
-    return {
-      resources: { ...Object.fromEntries(readers), of } as unknown as Resources,
-      async batch(operations) {
-        const sent = orApiError(() => [...readOperations(JSON.stringify({ operations }))])
-        const { body } = await run(sent, rights).catch(asApiError)
-        return (JSON.parse(String(body)) as { results: BatchResult[] }).results
-      },
-    }
-  }
-}
+import { storeWrite, transactionWork, transactOnce } from './transact.js'
+import { replayed, type Stored, sendStored } from './write.js'
 
 /** The issues of a zod schema, in the form of ours. */
 const issuesOf = (error: z.ZodError, place: 'query' | 'body'): errors.Issue[] =>
@@ -119,66 +43,110 @@ const sentIn = (querystring: string, lists: ReadonlySet<string>): object => {
   )
 }
 
-/** Only an ApiError is a response: errors of other libraries may have a status and headers too. */
-const failed = (error: unknown): never => {
-  // What is no JSON is an error of the code.
-  if (isApiError(error)) JSON.stringify(error.details)
-  else if (Object(error) === error && !(error instanceof errors.HttpError) && 'status' in (error as object))
-    throw new Error('an operation failed', { cause: error })
-  throw error
-}
-
-/** One for all operations of a service. */
-const makers = new WeakMap<Service, ReturnType<typeof toolsFor>>()
-
 /** What is asked of an operation. */
 interface Question {
   readonly params: Readonly<Record<string, string>>
   readonly querystring: string
-  readonly readBody: () => Promise<unknown>
+  /** The JSON of the body; undefined if the operation has none. */
+  readonly source: string | undefined
+  readonly ifMatch?: readonly string[] | undefined
+  readonly idempotencyKey?: IdempotencyKey | undefined
 }
 
-/** Makes the function that runs an operation for somebody; it resolves with the response as JSON. */
+/** What code does outside a transaction: each write is stored by itself, and a GET makes none. */
+const singleWork = (service: Service, permit: Permit, isRead: boolean): Work & { end(): void } => {
+  let hasEnded = false
+  const step: Work['step'] = async (run) => {
+    if (hasEnded) throw new Error('the operation has ended; wait for what it does')
+    return run()
+  }
+  return {
+    storage: service.storage,
+    step,
+    write: (write, rights) =>
+      step(() => {
+        if (isRead) throw new Error('an operation with GET writes nothing; give it another method')
+        return storeWrite(service, write, { permit: { ...permit, rights } })
+      }),
+    end() {
+      hasEnded = true
+    },
+  }
+}
+
+/** Makes the function that runs an operation for somebody; the body of what it returns is the response. */
 export const ownRunner = (service: Service, { own }: OwnOperation) => {
   const { query: querySchema, body: bodySchema, response: responseSchema } = own
-  const makeTools = makers.get(service) ?? toolsFor(service)
-  makers.set(service, makeTools)
   const lists = new Set(Object.entries(querySchema?.shape ?? {}).flatMap(([name, one]) => (isList(one) ? name : [])))
-  const asService = makeTools(allRights)
+  const [managed] = managedResources(service.registry)
 
-  return async ({ caller, rights }: Permit, { params, querystring, readBody }: Question): Promise<string> => {
+  /** The parameters and the body as the schemas read them: anew for each attempt, because the code may have changed them. */
+  const readSent = async ({ params, querystring, source }: Question) => {
     const query = querySchema
       ? await querySchema.safeParseAsync(sentIn(querystring, lists))
       : { success: true as const, data: {} }
     if (!query.success) throw errors.parametersInvalid(issuesOf(query.error, 'query'))
     const body = bodySchema
-      ? await bodySchema.safeParseAsync(await readBody())
+      ? await bodySchema.safeParseAsync(JSON.parse(source ?? 'null'))
       : { success: true as const, data: undefined }
     if (!body.success) throw errors.bodyInvalid(issuesOf(body.error, 'body'))
-    const { name, roles, claims } = caller
-    const ended = new AbortController()
-    const handle = async () =>
-      own.handle({
-        params,
-        query: query.data,
-        body: body.data,
-        caller: { name, roles, claims },
-        ...makeTools(rights),
-        asService,
-      })
-    const result = await Promise.race([
-      handle().catch(failed),
-      setTimeout(limitMs, undefined, { signal: ended.signal, ref: false }).then(() => {
-        throw errors.unavailable('The operation took too long.')
-      }),
-    ]).finally(() => ended.abort())
-    const value = responseSchema ? await responseSchema.parseAsync(result) : (result ?? {})
-    return JSON.stringify(value) ?? 'null'
+    return { params: { ...params }, query: query.data, body: body.data }
   }
+
+  const attempt = async (work: Work, permit: Permit, question: Question, sent: object): Promise<Stored> => {
+    const ifMatch = question.ifMatch?.map((tag) => `"${tag}"`)
+    const context = { ...sent, ifMatch, ...codeTools(service.registry, work, permit) }
+    try {
+      const result = await own.handle(context as Parameters<typeof own.handle>[0])
+      const value = responseSchema ? await responseSchema.parseAsync(result) : (result ?? {})
+      return { body: Buffer.from(JSON.stringify(value) ?? 'null'), replayed: false }
+    } catch (error) {
+      throw failureOf(`operations/${own.name}.ts`, error)
+    }
+  }
+
+  const inTransaction = async (permit: Permit, question: Question): Promise<Stored> => {
+    const { idempotencyKey: key } = question
+    if (key && !managed) throw errors.keysNotSupported()
+    const table = managed ?? service.registry[0]
+    const earlier = key && table && (await service.storage.table(table).earlierWrite(key.key))
+    if (earlier && key) return replayed(earlier, key)
+    let sent: object | undefined = await readSent(question)
+    return transactOnce(
+      service,
+      table,
+      key,
+      async (transaction) => {
+        const work = transactionWork(service, transaction, permit)
+        const given = sent ?? (await readSent(question))
+        sent = undefined
+        const stored = await attempt(work, permit, question, given)
+        await work.end()
+        return stored
+      },
+      own.timeoutMs,
+    )
+  }
+
+  const alone = async (permit: Permit, question: Question): Promise<Stored> => {
+    const sent = await readSent(question)
+    const work = singleWork(service, permit, own.method === 'GET')
+    const ended = new AbortController()
+    const late = async () => {
+      await setTimeout(maxTimeoutMs, undefined, { signal: ended.signal, ref: false })
+      throw errors.unavailable('The operation took too long.')
+    }
+    return Promise.race([attempt(work, permit, question, sent), late()]).finally(() => {
+      work.end()
+      ended.abort()
+    })
+  }
+  return isTransaction(own) ? inTransaction : alone
 }
 
 export const ownHandler = (service: Service, operation: OwnOperation): Handler => {
-  const { path, access } = operation.own
+  const { own } = operation
+  const { path, access } = own
   const guard = roleGuard(service, access)
   const run = ownRunner(service, operation)
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
@@ -186,16 +154,18 @@ export const ownHandler = (service: Service, operation: OwnOperation): Handler =
 
   return async (ctx) => {
     const permit = await guard(ctx)
-    if (ctx.req.headers['idempotency-key'] !== undefined) throw errors.keyNotTaken()
+    if (ctx.req.headers['idempotency-key'] !== undefined && !isTransaction(own)) throw errors.keyNotTaken()
     const found = pattern.exec(ctx.path) ?? []
     const params = Object.fromEntries(names.map((name, n) => [name, decodeParameter(found[n + 1] ?? '')]))
-    const readBody = async () => (await readValue(ctx)).value
-    const text = await run(permit, { params, querystring: ctx.querystring, readBody })
-    ctx.state.usedDatabase = true
+    const source = own.body ? (await readValue(ctx)).source : undefined
+    const issues: errors.Issue[] = []
+    const idempotencyKey = idempotencyKeyOf(ctx, permit.caller, [ctx.querystring, source ?? ''], issues)
+    if (issues.length > 0) throw errors.bodyInvalid(issues)
+    const { querystring } = ctx
+    const stored = await run(permit, { params, querystring, source, ifMatch: allowedTags(ctx), idempotencyKey })
+    // As bytes: Koa would take null for no content, and a text for a page.
+    sendStored(ctx, 200, stored)
     ctx.set('Cache-Control', 'private, no-store')
-    // As text: Koa would take null for no content, and a text for a page.
-    ctx.set('Content-Type', jsonType)
-    ctx.body = text
   }
 }
 

@@ -18,7 +18,8 @@ import { issueWords } from '../explorer/ruleWords.js'
 import { rowTag } from '../storage/makeWrite.js'
 import { type FormHandler, type FormRequest, issuesIn } from './forms.js'
 import type { Service } from './serviceParts.js'
-import { findChangeable, makeWrite, replayed } from './write.js'
+import { storeWrite } from './transact.js'
+import { findChangeable, replayed } from './write.js'
 
 export type Writer = NonNullable<ReturnType<BatchOperation['writers']['get']>>
 
@@ -128,7 +129,7 @@ export const createRowForm = (service: Service, { resource, ...writer }: Writer,
       const stored =
         earlier && idempotencyKey
           ? replayed(earlier, idempotencyKey)
-          : await makeWrite(service, write, { rights: permit.rights, idempotencyKey }, current)
+          : await storeWrite(service, write, { permit, idempotencyKey }, current)
       if (kind === 'create') return created(request, seen, stored.body)
       const id = found?.id ?? decodeURIComponent(segment)
       if (kind === 'delete') return { next: table, message: `${resource.name} #${id} deleted.` }

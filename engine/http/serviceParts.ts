@@ -2,6 +2,7 @@
 import type { Middleware } from 'koa'
 import type { Operation } from '../contract/operations.js'
 import type { Product } from '../contract/service.js'
+import type { NamedHook } from '../descriptor/hookFiles.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
 import type { Registry } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
@@ -19,6 +20,7 @@ export interface ServiceParts extends CallerSources {
   readonly storage: Storage
   /** The operations of the deployment's own code. */
   readonly operations?: readonly NamedOperation[] | undefined
+  readonly hooks?: readonly NamedHook[] | undefined
   /** Seals the sessions of the explorer; by default a random one. */
   readonly sessionSecret?: string | undefined
   /** The most downloads and large pages that one process sends at the same time. */

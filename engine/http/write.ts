@@ -7,12 +7,11 @@ import type { Identity, Rights } from '../descriptor/access.js'
 import type { Registry, Resource, RowId, RowValues } from '../descriptor/registry.js'
 import { Unavailable } from '../storage/failures.js'
 import { rowTag } from '../storage/makeWrite.js'
-import type { EarlierWrite, Storage } from '../storage/storage.js'
+import type { EarlierWrite, Tables } from '../storage/storage.js'
 import type { BatchOutcome, IdempotencyKey, Outcome, WriteBatch } from '../storage/writeData.js'
 import { keyOf } from './body.js'
 import { jsonType } from './conditional.js'
 import type { AppContext } from './requestLog.js'
-import type { Service } from './serviceParts.js'
 import { Invalid, type Planned, type SentWrite, writePlanner } from './writePlan.js'
 
 /** How often a write is planned again because a row has changed since its rules were evaluated. */
@@ -34,7 +33,7 @@ export const untilStored = async <T>(
 export const earlierWrite = async (
   ctx: AppContext,
   caller: Identity,
-  storage: Storage,
+  storage: Tables,
   resource: Resource,
 ): Promise<EarlierWrite | undefined> => {
   const key = keyOf(ctx, caller)
@@ -49,7 +48,7 @@ export const replayed = ({ digest, body }: EarlierWrite, key: IdempotencyKey): S
 
 /** The row of an update or a delete, which must be there, be one that the caller may change, and have a tag that If-Match names. */
 export const findChangeable = async (
-  storage: Storage,
+  storage: Tables,
   rights: Rights,
   resource: Resource,
   kind: 'update' | 'delete',
@@ -64,7 +63,7 @@ export const findChangeable = async (
 }
 
 /** A row that was stored before as its caller may see it now: its rights may have changed since. */
-export const rowNow = async (storage: Storage, rights: Rights, resource: Resource, body: Buffer): Promise<Buffer> => {
+export const rowNow = async (storage: Tables, rights: Rights, resource: Resource, body: Buffer): Promise<Buffer> => {
   const { id } = JSON.parse(String(body)) as { id: RowId | number }
   const row = await storage.table(resource, [], rights).get(String(id))
   return row?.body ?? Buffer.from(JSON.stringify({ id }))
@@ -108,28 +107,30 @@ export interface Stored {
   readonly replayed: boolean
 }
 
-interface WriteOptions {
+/** Where writes are made: in the service, or in a transaction. */
+export interface WritePlace {
+  readonly storage: Tables
+  readonly registry: Registry
+}
+
+export interface WriteOptions {
   readonly rights: Rights
   readonly idempotencyKey?: IdempotencyKey | undefined
 }
 
 /** Makes the writes of a batch, all or none; throws the response of the first that fails. */
 export const makeWrites = (
-  service: Pick<Service, 'storage' | 'registry'>,
+  place: WritePlace,
   writes: readonly (() => SentWrite)[],
   options: WriteOptions,
-): Promise<Stored> => make(service, writes, options, false, new Map())
+): Promise<Stored> => make(place, writes, options, false, new Map())
 
 /** Makes one write; `row` is the row that it changes, as its caller sees it. */
-export const makeWrite = (
-  service: Pick<Service, 'storage' | 'registry'>,
-  write: SentWrite,
-  options: WriteOptions,
-  row?: Buffer,
-): Promise<Stored> => make(service, [() => write], options, true, new Map(row ? [[0, row]] : []))
+export const makeWrite = (place: WritePlace, write: SentWrite, options: WriteOptions, row?: Buffer): Promise<Stored> =>
+  make(place, [() => write], options, true, new Map(row ? [[0, row]] : []))
 
 const make = async (
-  { storage, registry }: Pick<Service, 'storage' | 'registry'>,
+  { storage, registry }: WritePlace,
   sentWrites: readonly (() => SentWrite)[],
   { rights, idempotencyKey }: WriteOptions,
   isSingle: boolean,

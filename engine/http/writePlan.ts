@@ -18,7 +18,7 @@ import {
 import { isRuled } from '../descriptor/rowRules.js'
 import { inTurns } from '../process/batchPerTick.js'
 import { rowTag } from '../storage/makeWrite.js'
-import type { Storage } from '../storage/storage.js'
+import type { Tables } from '../storage/storage.js'
 import type { Write, WriteBatch } from '../storage/writeData.js'
 
 /** A write as its client has sent it. */
@@ -128,7 +128,7 @@ const withMarkers = (values: RowValues, later: ReadonlyMap<string, Named>): RowV
  * row that is changed twice would otherwise be another one each time.
  */
 export const writePlanner = (
-  storage: Storage,
+  storage: Tables,
   rights: Rights,
   sentWrites: readonly (() => SentWrite)[],
   /** Whether it is the only one: its row was checked before its body was read, and there are no others to refer to. */

@@ -1,4 +1,5 @@
 /** Why the database does not do what was asked for, as classes of errors. */
+import type { Refused } from './writeData.js'
 
 /** The database cannot be used as it is; the message is for the operator. */
 export class StorageError extends Error {
@@ -15,6 +16,9 @@ export class Unavailable extends Error {
 
 /** Another session or program holds a lock that the request has waited for. The message is for the log. */
 export class Locked extends Unavailable {}
+
+/** A transaction took longer than it may, and was undone. The message is for the log. */
+export class TransactionTimedOut extends Unavailable {}
 
 /** A table was changed while the service ran, and no longer fits its descriptor. The storage has reported it. */
 export class TableChanged extends Unavailable {}
@@ -38,4 +42,14 @@ export class WritesForbidden extends Error {
 /** A commit was cut off, so the row may or may not have been stored. The message is for the log. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown'
+}
+
+/** The table does not take the row; nothing was changed. */
+export class RowRefused extends Error {
+  readonly refused: Refused
+
+  constructor(reason: string) {
+    super(reason)
+    this.refused = { reason }
+  }
 }

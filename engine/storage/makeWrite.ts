@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { RowId } from '../descriptor/registry.js'
 import type { Cell } from './dialect.js'
+import { RowRefused } from './failures.js'
 import { findReferencing } from './referencing.js'
 import { toBuffer } from './sql.js'
 import type { Walk } from './walk.js'
@@ -26,16 +27,6 @@ const forbidden: Forbidden = { isForbidden: true, isUndone: true }
 
 /** The tag of a row: a digest of its JSON, so that it changes with this row alone. */
 export const rowTag = (body: Uint8Array): string => createHash('sha256').update(body).digest('base64url').slice(0, 22)
-
-/** The table does not take the row; nothing was changed. */
-export class RowRefused extends Error {
-  readonly refused: Refused
-
-  constructor(reason: string) {
-    super(reason)
-    this.refused = { reason }
-  }
-}
 
 /** The id in the JSON of a row; of an empty body, after a delete, none. */
 const idIn = (body: Cell): RowId => {
@@ -65,7 +56,7 @@ function* findReplay(key: WritePlan['key']): Walk<ReturnType<typeof replayed> | 
 }
 
 /** Stores the key of a write with what it made. */
-function* storeKey(key: WritePlan['key'], body: Cell): Walk<void> {
+export function* storeKey(key: WritePlan['key'], body: Cell): Walk<void> {
   if (!key) return
   const { prune, store } = key.statements
   if (prune) yield { statement: prune, values: {} }
@@ -200,6 +191,7 @@ export const importParts = async (
   }
 }
 
+export type AnyPlan = WritePlan | ImportPlan | BatchPlan
 export type AnyOutcome<B> = Outcome<B> | ImportOutcome<B> | BatchOutcome<B>
 
 /** An outcome with what the driver returned as bytes. */
@@ -257,7 +249,7 @@ export function* makeBatch({ writes, check, isUndone, key }: BatchPlan): Walk<Ba
 }
 
 /** The steps of a plan of any kind. */
-export const stepsOf = (plan: WritePlan | ImportPlan | BatchPlan): Walk<AnyOutcome<Cell>> => {
+export const stepsOf = (plan: AnyPlan): Walk<AnyOutcome<Cell>> => {
   if (plan.kind === 'batch') return makeBatch(plan)
   return plan.kind === 'import' ? makeImport(plan) : makeWrite(plan)
 }

@@ -14,6 +14,7 @@ import type { SummaryQuery } from '../descriptor/summary.js'
 import type {
   BatchOutcome,
   Conflict,
+  IdempotencyKey,
   Import,
   ImportedRow,
   ImportOutcome,
@@ -136,6 +137,22 @@ export interface StorageStats {
   readonly threadRestarts: number
 }
 
+/** What reads and writes the tables of a registry. */
+export type Tables = Pick<Storage, 'table' | 'batch'>
+
+/** The tables within a transaction, which sees its own changes. Its steps run one after another. */
+export interface Transaction extends Tables {
+  /** Undoes what some work has changed if it throws, and goes on; within such work others may follow one another, too. */
+  undoable<T>(work: () => Promise<T>): Promise<T>
+  /** Stores the response of a request with its idempotency key; `earlierWrite` of a table finds it. */
+  storeKey(key: IdempotencyKey, body: Buffer): Promise<void>
+}
+
+export interface TransactionOptions {
+  /** How long it may take from when it holds its connection, or the thread that writes, in milliseconds. */
+  readonly timeoutMs: number
+}
+
 export interface Storage {
   /**
    * The table of a resource, as a caller with some rights may use it, by default with all; its rows have the rows that some of their
@@ -144,6 +161,11 @@ export interface Storage {
   table(resource: Resource, expand?: readonly string[], rights?: Rights): Table
   /** Makes several writes of any tables durably, all or none. */
   batch(batch: WriteBatch, rights?: Rights): Promise<BatchOutcome>
+  /**
+   * Runs work as one transaction, as if such transactions ran one after another: what it changes is stored when it has ended, and undone
+   * if it throws. It begins again if another write came in between. Throws TransactionTimedOut once its time is over.
+   */
+  transaction<T>(work: (transaction: Transaction) => Promise<T>, options: TransactionOptions): Promise<T>
   /**
    * Stores rows that are read in parts in one transaction, which may begin again; returns the outcome of the first part that cannot
    * be stored, if any.

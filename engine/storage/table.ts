@@ -63,7 +63,7 @@ interface Database {
   readonly trace?: Trace | undefined
 }
 
-interface Parts {
+export interface TableParts {
   readonly source: Source
   readonly runner: Runner
   readonly statements: ReadStatements
@@ -72,11 +72,13 @@ interface Parts {
   readonly scope?: Values
   /** Whether the caller does not see everything. */
   readonly isPrivate?: boolean
+  /** Whether a row is locked before it is read by its id. */
+  readonly isLocked?: boolean
 }
 
 export const resourceTable = (
   { dialect, cache, trace }: Database,
-  { source, runner, statements, writes, scope = {}, isPrivate = false }: Parts,
+  { source, runner, statements, writes, scope = {}, isPrivate = false, isLocked = false }: TableParts,
 ): Table => {
   const { resource } = source
   const { path } = resource
@@ -316,6 +318,7 @@ export const resourceTable = (
       const key = `${shape}${path}/${id}`
       const entry = await cached('get', key)
       if (entry) return withOwnTag(entry.body)
+      if (isLocked) await runner.read(writes.lock(), { id: boundId(id) })
       const [row] = await timed('get', { cache: 'miss' }, () =>
         runner.read(statements.row, { id: boundId(id) }, { caller, isShort: true }),
       )

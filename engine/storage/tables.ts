@@ -11,8 +11,9 @@ import { findField, resourceAt } from './schema.js'
 import { expanded, restricted, rowCondition, ruleValues, type View, withValues } from './source.js'
 import { jsonList, parameter, sql, type Values } from './sql.js'
 import type { Table } from './storage.js'
-import { resourceTable } from './table.js'
+import { resourceTable, type TableParts } from './table.js'
 import type { Trace } from './trace.js'
+import type { TransactionTables } from './transaction.js'
 import { type Restriction, type WriteOptions, type WritePlanner, writePlanner } from './write.js'
 import type { BatchOutcome, Import, Write, WriteBatch } from './writeData.js'
 
@@ -24,6 +25,8 @@ interface Database {
   shown(resource: Resource, fields: readonly Field[]): Pick<Source, 'json' | 'size'>
   runner(resource: Resource): Runner
   writeOptions(resource: Resource): Omit<WriteOptions, 'read'>
+  /** Whether a transaction locks the rows of a table that it reads by their ids, because it is not serializable with all writes of it. */
+  locksReads?(resource: Resource): boolean
   readonly checks: TableChecks
   readonly cache: ResponseCache
   readonly warn: (message: string) => void
@@ -43,9 +46,9 @@ const writeKinds: Readonly<Record<Exclude<AccessName, 'read'>, Write['kind']>> =
 }
 const uses = ['read', 'create', 'update', 'delete'] as const
 
-export const resourceTables = (registry: Registry, database: Database) => {
+/** The tables, with statements that are built once; `watch` is that of `changedTables`. */
+const createTables = (registry: Registry, database: Database, watch: ReturnType<typeof changedTables>['watch']) => {
   const { dialect } = database
-  const changed = changedTables(registry, database.checks, database.warn)
   const sources = new Map(registry.map((resource) => [resource.path, database.source(resource)]))
   const sourceAt = (path: string) => sources.get(path) as Source
   const tables = new Map(
@@ -54,13 +57,14 @@ export const resourceTables = (registry: Registry, database: Database) => {
       const statements = readStatements(dialect, source)
       const unwatched = database.runner(resource)
       const check = () => unwatched.read(statements.row, { id: null })
-      const runner = changed.watch(resource, unwatched, check)
+      const runner = watch(resource, unwatched, check)
       const options = { read: statements.row, ...database.writeOptions(resource) }
       const writes = writePlanner(dialect, registry, source, sourceAt, options)
-      const table = resourceTable(database, { source, runner, statements, writes })
+      const parts: TableParts = { source, runner, statements, writes }
+      const table = resourceTable(database, parts)
       const count = async () => Number((await runner.read(statements.count, {}, { isShort: true }))[0]?.[0])
       const view: View = { source, runner: unwatched }
-      return [resource, { table, count, statements, runner, view, check, writes }]
+      return [resource, { table, parts, count, runner, view, check, writes }]
     }),
   )
   const tableOf = (resource: Resource) => {
@@ -150,8 +154,8 @@ export const resourceTables = (registry: Registry, database: Database) => {
   }
 
   const onceRead = buildOnce<ReadStatements>()
-  /** The table for a caller, with expanded references. */
-  const tableFor = (resource: Resource, expand: readonly string[], rights: Rights): Table => {
+  /** What the table for a caller is made of, with expanded references. */
+  const partsFor = (resource: Resource, expand: readonly string[], rights: Rights): TableParts => {
     const { key, values } = scopeOf(rights)
     const seen = seenBy(rights)
     const expansions = expand.map((name) => {
@@ -161,8 +165,7 @@ export const resourceTables = (registry: Registry, database: Database) => {
     const targets = expansions.map(({ target }) => target)
     const isPrivate = [resource, ...targets].some((one) => !seesAll(rights.of(one)))
     const writes = writesOf(resource, rights)
-    if (!isPrivate && expand.length === 0)
-      return resourceTable(database, { ...tableOf(resource), source: sourceAt(resource.path), writes, scope: values })
+    if (!isPrivate && expand.length === 0) return { ...tableOf(resource).parts, writes, scope: values }
     const own = seen(resource)
     const { source, runner } =
       expand.length === 0
@@ -175,30 +178,41 @@ export const resourceTables = (registry: Registry, database: Database) => {
     const statements = onceRead(`${resource.path} ${expand} ${isPrivate ? key : ''}`, () =>
       readStatements(dialect, source),
     )
-    const watched = changed.watch(resource, runner, tableOf(resource).check, targets)
+    const watched = watch(resource, runner, tableOf(resource).check, targets)
     const callerRunner = isPrivate ? withValues(watched, values) : watched
-    return resourceTable(database, { source, runner: callerRunner, statements, writes, scope: values, isPrivate })
+    return { source, runner: callerRunner, statements, writes, scope: values, isPrivate }
   }
 
-  const keep = buildOnce<Table>()
+  const keepTable = buildOnce<Table>()
+  const keepParts = buildOnce<TableParts>()
+  const keyOf = (resource: Resource, expand: readonly string[], rights: Rights) => {
+    const { key, values } = scopeOf(rights)
+    return `${resource.path} ${expand} ${key} ${jsonList(Object.entries(values))}`
+  }
   const managed = registry.find(({ existing }) => !existing) ?? (registry[0] as Resource)
   return {
     table(resource: Resource, expand: readonly string[] = [], rights: Rights = allRights): Table {
       if (rights === allRights && expand.length === 0) return tableOf(resource).table
-      const { key, values } = scopeOf(rights)
-      return keep(`${resource.path} ${expand} ${key} ${jsonList(Object.entries(values))}`, () =>
-        tableFor(resource, expand, rights),
+      return keepTable(keyOf(resource, expand, rights), () =>
+        resourceTable(database, partsFor(resource, expand, rights)),
       )
+    },
+    /** The same table whose statements something else runs. */
+    tableOn(runner: Runner, resource: Resource, expand: readonly string[], rights: Rights, isLocked: boolean): Table {
+      const parts = keepParts(keyOf(resource, expand, rights), () => partsFor(resource, expand, rights))
+      const { isPrivate, scope = {} } = parts
+      return resourceTable(database, { ...parts, isLocked, runner: isPrivate ? withValues(runner, scope) : runner })
     },
     async batch(
       { writes, check, isUndone = false, idempotencyKey: given }: WriteBatch,
       rights: Rights = allRights,
+      runnerOf = (resource: Resource): Runner => tableOf(resource).runner,
     ): Promise<BatchOutcome> {
-      const { runner, writes: planner } = tableOf(writes[0]?.resource ?? managed)
-      const { keys } = planner
+      const first = writes[0]?.resource ?? managed
+      const { keys } = tableOf(first).writes
       const writerOf = (resource: Resource) => writesOf(resource, rights)
       const { values: scope } = scopeOf(rights)
-      return runner.batch({
+      return runnerOf(first).batch({
         kind: 'batch',
         isUndone,
         writes: writes.map(({ resource, write }) => writerOf(resource).plan(write, scope)),
@@ -211,6 +225,39 @@ export const resourceTables = (registry: Registry, database: Database) => {
       const counted = resources.map(async (resource) => [resource, await tableOf(resource).count()] as const)
       return new Map(await Promise.all(counted))
     },
-    changed: changed.names,
+    keys: tableOf(managed).writes.keys,
   }
+}
+
+/** A runner of statements that are only built; a transaction has its own. */
+const noRunner = {} as Runner
+
+export const resourceTables = (registry: Registry, database: Database) => {
+  const changed = changedTables(registry, database.checks, database.warn)
+  const { tableOn: _, keys, ...tables } = createTables(registry, database, changed.watch)
+  // Without versions and stored totals: a transaction that reads these would conflict with every write.
+  const createUnversioned = () => {
+    const source = (resource: Resource): Source => {
+      const { state: __, ...rest } = database.source(resource)
+      return rest
+    }
+    const runner = () => noRunner
+    return createTables(registry, { ...database, source, runner }, (___, given) => given)
+  }
+  let unversioned: ReturnType<typeof createUnversioned> | undefined
+  const forTransactions: TransactionTables = {
+    keys,
+    within(runnerOf) {
+      unversioned ??= createUnversioned()
+      const { tableOn, batch } = unversioned
+      const isLocked = (resource: Resource) =>
+        database.locksReads?.(resource) === true && Boolean(resource.update || resource.delete)
+      return {
+        table: (resource, expand = [], rights = allRights) =>
+          tableOn(runnerOf(resource), resource, expand, rights, isLocked(resource)),
+        batch: (writes, rights) => batch(writes, rights, runnerOf),
+      }
+    },
+  }
+  return { ...tables, forTransactions, changed: changed.names }
 }

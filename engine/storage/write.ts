@@ -203,6 +203,8 @@ export const writePlanner = (
   }
 
   const remove = compile(sql`delete from ${table} where ${isRow}`)
+  /** Locks the row with `$id`. */
+  const lock = () => once('lock', () => sql`select 1 from ${table} where ${isRow}${dialect.forUpdate}`)
   const countIn = (from: Fragment, name: string): Statement =>
     once(`count ${name}`, () => sql`select count(*) from ${from} as _t where ${isGivenId}`)
   /** The query of a row, or the number of rows with `$ids`, that the caller may write; always allowed if there is none. */
@@ -364,8 +366,7 @@ export const writePlanner = (
       ...(isSpread && {
         locks: rows.flatMap((row) => {
           if (row.kind !== 'update') return []
-          const lock = once('lock', () => sql`select 1 from ${table} where ${isRow}${dialect.forUpdate}`)
-          return [{ statement: lock, values: { id: boundId(row.id) } }]
+          return [{ statement: lock(), values: { id: boundId(row.id) } }]
         }),
       }),
       ...(ids.length > 0 && {
@@ -383,6 +384,7 @@ export const writePlanner = (
 
   return {
     keys,
+    lock,
     allowed,
     /**
      * The query of the conflicts that some values would meet, in a new row or in the row with the id; `scope` has the values of the

@@ -22,9 +22,9 @@ const operations = operationsNamed({
       at: z.iso.datetime().optional(),
       lines: z.array(z.object({ text: z.string(), price: z.int() })).default([]),
     }),
-    async handle({ params, body, batch }) {
+    async handle({ params, body, of }) {
       if (body.amount === 13) throw new ApiError(409, 'unlucky', 'Nobody pays 13.')
-      await batch([{ method: 'PATCH', path: `/v1/visits/${params['visit_id']}`, body: { state: 'closed' } }])
+      await of(visits).update(params['visit_id'] ?? '', { state: 'closed' })
       return { visit: params['visit_id'], ...body }
     },
   }),

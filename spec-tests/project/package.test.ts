@@ -154,11 +154,11 @@ export default defineOperation({
   path: '/v1/tasks/{task_id}/finish',
   about: 'Finishes a task.',
   response: z.object({ title: z.string(), done: z.boolean() }),
-  async handle({ params, resources, batch }) {
-    const task = await resources.of(tasks).get(params['task_id'] ?? '')
+  async handle({ params, of }) {
+    const task = await of(tasks).get(Number(params['task_id']))
     if (!task) throw new ApiError(404, 'not_found', 'There is no such task.')
     const title: string = task.title
-    await batch([{ method: 'PATCH', path: \`/v1/tasks/\${task.id}\`, body: { done: true } }])
+    await of(tasks).update(task.id, { done: true })
     return { title, done: true }
   },
 })

@@ -3,11 +3,13 @@ import { setImmediate } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, now, text, timestamp } from '../../engine/descriptor/index.js'
-import type { Registry } from '../../engine/descriptor/registry.js'
+import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { openStorage, planStorage } from '../../engine/storage/open.js'
+import type { Table, Transaction } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { cluster, distribute, dropSchemas, freshSchema } from '../support/citus.js'
 import { runOn } from '../support/database.js'
+import { listQuery } from '../support/listQuery.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { sessionOf, startService } from '../support/service.js'
 
@@ -170,6 +172,54 @@ onCluster('every operation works on distributed and reference tables', async () 
   assert.is((await remove(`teams/${red.id}`)).status, 204)
   assert.is((await found('')).meta.total, 5)
   assert.is((await get('/v1/health')).status, 200)
+})
+
+onCluster('a transaction changes rows of several servers, and locks those that it reads by their ids', async () => {
+  const url = await freshSchema()
+  await prepare(url)
+  assert.is(distribute(url, distributed).status, 0)
+  const storage = await openStorage(registry, url, { ...storageOptions, derivedObjects: true })
+  const [teams, tasks] = ['teams', 'tasks'].map((path) => registry.find((one) => one.path === path)) as [
+    Resource,
+    Resource,
+  ]
+  const inTransaction = <T>(work: (transaction: Transaction) => Promise<T>) =>
+    storage.transaction(work, { timeoutMs: 20_000 })
+  const create = async (table: Table, values: RowValues): Promise<string> => {
+    const outcome = await table.write({ kind: 'insert', values })
+    if (!('id' in outcome)) throw new Error(JSON.stringify(outcome))
+    return outcome.id
+  }
+  const effortOf = async (table: Table, id: string) => JSON.parse(String((await table.get(id))?.body)).effort as number
+  const change = (table: Table, id: string, effort: number) =>
+    table.write({ kind: 'update', id, values: { effort }, stamps: {} })
+  const task = { title: 'A task', team_id: null, owner_id: null, effort: 0, changed: null }
+  const ids = await inTransaction(async ({ table, undoable }) => {
+    const made = [await create(table(tasks), task), await create(table(tasks), task)]
+    await undoable(async () => {
+      await change(table(tasks), String(made[0]), 9)
+      throw new Error('undone')
+    }).catch(() => {})
+    // A reference table, after a read of several servers that reference it.
+    await table(tasks).list(listQuery())
+    const team = await create(table(teams), { name: 'Red' })
+    assert.ok('conflicts' in (await table(teams).write({ kind: 'insert', values: { name: 'Red' } })))
+    assert.ok('id' in (await table(teams).write({ kind: 'delete', id: team })))
+    return made
+  })
+  const increments = Array.from({ length: 10 }, () =>
+    inTransaction(async ({ table }) => {
+      for (const id of ids) await change(table(tasks), id, (await effortOf(table(tasks), id)) + 1)
+    }),
+  )
+  await Promise.all(increments)
+  assert.equal(await Promise.all(ids.map((id) => effortOf(storage.table(tasks), id))), [10, 10])
+  await inTransaction(async ({ table }) => {
+    await change(table(tasks), String(ids[0]), 99)
+    throw new Error('undone')
+  }).catch(() => {})
+  assert.is(await effortOf(storage.table(tasks), String(ids[0])), 10)
+  await storage.close()
 })
 
 onCluster('a table that Citus has made its own because of a foreign key stays a table of the service', async () => {

@@ -1,4 +1,6 @@
-/** Custom operations that tests declare, as they are loaded from files. */
+/** Custom operations and hooks that tests declare, as they are loaded from files. */
+import type { OwnHook } from '../../engine/descriptor/hook.js'
+import type { NamedHook } from '../../engine/descriptor/hookFiles.js'
 import type { OwnOperation } from '../../engine/descriptor/operation.js'
 import type { NamedOperation } from '../../engine/descriptor/operationFiles.js'
 
@@ -8,3 +10,7 @@ export const operationsNamed = (named: Readonly<Record<string, unknown>>): Named
     name,
     access: [one.access ?? []].flat(),
   }))
+
+/** Hooks in the order of their files. */
+export const hooksNamed = (named: Readonly<Record<string, unknown>>): NamedHook[] =>
+  Object.entries(named as Record<string, OwnHook>).map(([name, hook]) => ({ ...hook, name }) as unknown as NamedHook)

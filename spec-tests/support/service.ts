@@ -5,6 +5,7 @@ import type { Middleware } from 'koa'
 import { type Logger, pino } from 'pino'
 import { hasAccess } from '../../engine/contract/accessDocuments.js'
 import { basePath, type Product } from '../../engine/contract/service.js'
+import type { NamedHook } from '../../engine/descriptor/hookFiles.js'
 import type { NamedOperation } from '../../engine/descriptor/operationFiles.js'
 import type { Registry, Resource, RowValues, Value } from '../../engine/descriptor/registry.js'
 import { createApp } from '../../engine/http/app.js'
@@ -217,6 +218,7 @@ export const startService = async (
     batch?: boolean
     credentials?: Credentials
     operations?: readonly NamedOperation[]
+    hooks?: readonly NamedHook[]
     sessionSecret?: string
     middleware?: readonly Middleware[]
     onRequest?: OnRequest
@@ -245,6 +247,7 @@ export const startService = async (
     token: 'token' in settings ? settings.token : token,
     credentials: settings.credentials,
     operations: settings.operations,
+    hooks: settings.hooks,
     sessionSecret: settings.sessionSecret,
     explorer: settings.explorer ?? false,
     maxDownloads: settings.maxDownloads,

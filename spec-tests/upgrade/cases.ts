@@ -44,6 +44,24 @@ const csv = (rows: number): string =>
   ].join('\n')
 
 const service = 'service' as const
+
+/** `operations/shelve-book.ts` as the version before runs it. */
+export const previousOperation = `import { defineOperation, z } from 'resource-registry-engine'
+
+export default defineOperation({
+  method: 'POST',
+  path: '/v1/books/{book_id}/shelve',
+  about: 'Puts a new book on a shelf.',
+  access: 'clerk',
+  body: z.object({ shelf: z.string() }),
+  response: z.object({ id: z.string() }),
+  async handle({ params, body, batch }) {
+    const { book_id: id = '' } = params
+    await batch([{ method: 'PATCH', path: '/v1/books/' + id, body: { shelf_id: body.shelf, state: 'shelved' } }])
+    return { id }
+  },
+})
+`
 export const writes: readonly Call[] = [
   { caller: service, method: 'POST', path: 'shelves', key: 'shelf', body: { id: 'B/7 ü', room: 'Ost', meters: 12 } },
   {

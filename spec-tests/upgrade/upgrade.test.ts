@@ -1,7 +1,7 @@
 /** An upgrade from the version before: this version takes over its project and its database, keeps what `cases.ts` lists, and runs beside it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync } from 'node:fs'
+import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../support/cleanup.js'
 import { startProcess } from '../../support/process.js'
 import { main, root } from '../../support/root.js'
 import { server, sharedDatabase } from '../support/database.js'
-import { beside, type Call, callers, gateLog, reads, writes } from './cases.js'
+import { beside, type Call, callers, gateLog, previousOperation, reads, writes } from './cases.js'
 import { packPrevious, previousCommit } from './previousVersion.js'
 
 const token = 'the-write-token-of-the-upgrade'
@@ -95,6 +95,8 @@ if (previous === undefined) {
   const countsMatch = /The stored counts of all 6 tables match their rows\./
 
   // The version before makes everything that the tests then look for.
+  const operation = join('operations', 'shelve-book.ts')
+  writeFileSync(join(folder, operation), previousOperation)
   const old = await start(previous)
   const written: { call: Call; answer: Answer }[] = []
   for (const call of writes) written.push({ call, answer: await send(old, call) })
@@ -105,6 +107,7 @@ if (previous === undefined) {
     if (next !== undefined) continued.push({ call, next, answer: await send(old, call, next) })
   }
   await old.end('SIGTERM')
+  cpSync(join(root, 'spec-tests', 'library', operation), join(folder, operation))
 
   test('check and plan accept the project and the database', async () => {
     assert.match(await run(main, folder, 'check', '--database'), /^6 resources and their demo rows have no errors\.$/m)

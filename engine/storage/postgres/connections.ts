@@ -18,10 +18,11 @@ import {
   isRetryableWrite,
   isTimeout,
   nameTable,
+  storageError,
 } from './errors.js'
 import { type Prepared, prepared } from './prepared.js'
-import { type Row, type Run, runnerFor } from './run.js'
-import { type Server, serverProcess } from './server.js'
+import { type Isolation, type Row, type Run, runnerFor } from './run.js'
+import { type Server, type SessionSettings, serverProcess } from './server.js'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -95,11 +96,13 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     maxLifetimeSeconds: 600,
   }
   const checks = createPool({ ...config, max: 1 })
-  const pool = createPool({ ...config, max: size })
+  // Code that holds the only connection would stop all reads, so that there is one more for it.
+  const pool = createPool({ ...config, max: Math.max(size, 2) })
   const limit = statementMs + grace
   const lateCommit = () => new OutcomeUnknown(`the commit has not ended within ${limit} ms`)
-  const { single, together, begin, inTransaction } = runnerFor(server, settings)
+  const { single, together, begin, beginAs, inTransaction } = runnerFor(server, settings)
   const slots = createSlots(size, readWaitMs(statementMs), waitMs)
+  const sessionSlots = size > 1 ? slots : createSlots(1, readWaitMs(statementMs), waitMs)
   const withRetries = retrying(waitMs, size)
   const lateWrites = new Set<() => void>()
 
@@ -125,8 +128,8 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
   }
 
   /** Waits for a slot and a connection. The function returned with it frees both; the connection is closed unless it is usable. */
-  const enter = async (task: Task): Promise<[PoolClient, (isUsable: boolean, tookMs?: number) => void]> => {
-    const place = await slots.enter(task)
+  const enter = async (task: Task, of = slots): Promise<[PoolClient, (isUsable: boolean, tookMs?: number) => void]> => {
+    const place = await of.enter(task)
     try {
       const client = await connect(pool)
       let isFree = false
@@ -216,8 +219,9 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
   const inWriteSlot = async <T>(
     table: string,
     run: (client: PoolClient, commit: <R>(send: () => Promise<R>) => Promise<R>) => Promise<T>,
+    of = slots,
   ): Promise<T> => {
-    const [client, free] = await enter({ isWrite: true, table })
+    const [client, free] = await enter({ isWrite: true, table }, of)
     let ended: Promise<boolean> | undefined
     let isLate = false
     const late = () => {
@@ -265,7 +269,48 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
       }
     })
 
+  const session = async <T>(isolation: Isolation, own: SessionSettings, work: (run: Run) => Promise<T>): Promise<T> => {
+    const mapped = <R>(sent: Promise<R>): Promise<R> =>
+      sent.catch((error) => {
+        throw storageError(error)
+      })
+    const run = async (
+      client: PoolClient,
+      commit: <R>(send: () => Promise<R>) => Promise<R>,
+    ): Promise<{ result: T } | { error: unknown }> => {
+      await mapped(withTimeout(limit, client.query(beginAs(isolation, own))))
+      const runOn = inTransaction(client)
+      let running: Promise<unknown> = Promise.resolve()
+      try {
+        const result = await work((statement, values) => {
+          const rows = runOn(statement, values)
+          running = rows
+          return withTimeout(limit, rows)
+        })
+        await mapped(commit(() => client.query('commit')))
+        return { result }
+      } catch (error) {
+        if (error instanceof OutcomeUnknown) throw error
+        // What still runs once the time is over is cancelled.
+        const isUsable = (await Promise.race([untilEnded(running), sleep(0)])) ?? (await cancel(client, running))
+        if (!isUsable) throw error
+        await mapped(withTimeout(limit, client.query('rollback')))
+        return { error }
+      }
+    }
+    const ended = await inWriteSlot('', run, sessionSlots)
+    if ('error' in ended) throw ended.error
+    return ended.result
+  }
+
   return {
+    /** How many transactions may hold a connection while code runs between their statements. */
+    maxSessions: Math.max(1, Math.floor(size / 2)),
+    /**
+     * Runs work in a transaction that begins with some settings, and holds its connection while code runs between its statements.
+     * It is committed once the work has ended, and undone with what still runs if that throws.
+     */
+    session,
     /** Runs a short read that other requests wait for, on a connection that nothing else uses. */
     check,
     /** Runs a read when a connection is free; it is retried on another one if its own breaks. */

@@ -1,6 +1,14 @@
 /** Classifies errors of the server and the driver: whether to retry, whether the outcome is known, and the error of the request. */
 import { type ClientBase, DatabaseError } from 'pg'
-import { Locked, OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../failures.js'
+import {
+  Locked,
+  OutcomeUnknown,
+  RowRefused,
+  TableChanged,
+  TimedOut,
+  Unavailable,
+  WritesForbidden,
+} from '../failures.js'
 
 /** SQLSTATEs of a server that is unreachable, full, stopping, read-only or too slow. */
 const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01)$/
@@ -34,16 +42,19 @@ const hasLostConnection = (error: DatabaseError): boolean =>
 
 /** Whether the connection is unusable: it was lost, or its server is stopping or read-only. */
 export const isBroken = (error: unknown): boolean =>
-  error instanceof DatabaseError ? hasLostConnection(error) || /^(?:57P|25006)/.test(errorCode(error)) : true
+  error instanceof DatabaseError
+    ? hasLostConnection(error) || /^(?:57P|25006)/.test(errorCode(error))
+    : !(error instanceof RowRefused)
 
 /**
  * Whether the connection was lost, which leaves it unknown whether the server carried out the statement. A pooler reports that with
  * a connection exception. A TypeError is a bug; everything else that the driver throws is about the connection.
  */
-const isLost = (error: unknown): boolean =>
+export const isLost = (error: unknown): boolean =>
   error instanceof DatabaseError
     ? hasLostConnection(error)
-    : error instanceof Error && !(error instanceof TypeError || error instanceof Unavailable)
+    : error instanceof Error &&
+      !(error instanceof TypeError || error instanceof RowRefused || error instanceof Unavailable)
 
 /** Whether a read may succeed on another connection. The driver's own time limit is not retried. */
 export const isRetryableRead = (error: unknown): boolean =>

@@ -23,6 +23,7 @@ import { managedRunner, unmanagedRunner } from './runner.js'
 import { hasSequence, rowJson } from './schema.js'
 import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
+import { createTransactions } from './transactions.js'
 import { advanceSequence, createStatements, inSequence, keyStatements, refusedBy } from './writes.js'
 
 /** Whether the coordinator of a Citus cluster reaches all servers that have rows. */
@@ -67,7 +68,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const sources = new Map(registry.map((resource) => [resource.path, source(resource)]))
   const sourceAt = (path: string) => sources.get(path) as Source
   const { prune, ...keys } = keyStatements
-  const { table, batch, planImport, counts, changed } = resourceTables(registry, {
+  const { table, batch, planImport, counts, changed, forTransactions } = resourceTables(registry, {
     dialect,
     source: ({ path }) => sourceAt(path),
     shown: (resource, fields) => ({
@@ -88,6 +89,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
             beforeDelete: [deferReferences],
             create: createStatements(dialect, registry, sourceAt(resource.path), sourceAt),
           },
+    locksReads: (resource) => server.isDistributed || isPlain(resource),
     checks: {
       columns: async () => (await ask(columns)) as never,
       isCompatible: (type, spec, existing) =>
@@ -99,6 +101,12 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   return {
     table,
     batch,
+    transaction: createTransactions(connections, forTransactions, {
+      registry,
+      isPlain,
+      isDistributed: server.isDistributed,
+      waitMs: options.pool.waitMs,
+    }),
     counts,
     rows: (copied, after, count) => readRows(connections.read, copied, after, count),
     fill: (batches) =>

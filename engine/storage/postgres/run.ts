@@ -59,9 +59,11 @@ const runOn =
 
 export const runUnprepared = (client: ClientBase): Run => runOn(client, false)
 
-const beginWith = (settings: SessionSettings): string => {
+export type Isolation = 'read committed' | 'serializable'
+
+const beginWith = (isolation: Isolation, settings: SessionSettings): string => {
   const calls = Object.entries(settings).map((pair) => `set_config(${pair.map(escapeLiteral).join(', ')}, true)`)
-  return `begin isolation level read committed; select ${calls.join(', ')}`
+  return `begin isolation level ${isolation}; select ${calls.join(', ')}`
 }
 
 /**
@@ -70,7 +72,10 @@ const beginWith = (settings: SessionSettings): string => {
  * `together` reads that reach the same server.
  */
 export const runnerFor = ({ isDirect, keepsStatements }: Server, settings: SessionSettings) => {
-  const begin = isDirect ? 'begin' : beginWith(settings)
+  const begin = isDirect ? 'begin' : beginWith('read committed', settings)
+  /** Begins a transaction with settings of its own. */
+  const beginAs = (isolation: Isolation, own: SessionSettings): string =>
+    beginWith(isolation, isDirect ? own : { ...settings, ...own })
   const inTransaction = (client: ClientBase): Run => runOn(client, keepsStatements)
   const together = async <T>(client: ClientBase, work: (run: Run) => Promise<T>): Promise<T> => {
     if (isDirect) return work(inTransaction(client))
@@ -88,5 +93,5 @@ export const runnerFor = ({ isDirect, keepsStatements }: Server, settings: Sessi
     (client: ClientBase): Run =>
     (statement, values) =>
       together(client, (run) => run(statement, values))
-  return { single, together, begin, inTransaction }
+  return { single, together, begin, beginAs, inTransaction }
 }

@@ -7,9 +7,9 @@ import { DatabaseError } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import { conflictsQuery, rowOfParameters } from '../conflicts.js'
 import type { Cell, Dialect, Source } from '../dialect.js'
-import { OutcomeUnknown, Unavailable } from '../failures.js'
+import { OutcomeUnknown, RowRefused, Unavailable } from '../failures.js'
 import { keyQueries, keysTable } from '../keys.js'
-import { type AnyOutcome, RowRefused, stepsOf, withBuffers } from '../makeWrite.js'
+import { type AnyOutcome, type AnyPlan, stepsOf, withBuffers } from '../makeWrite.js'
 import { literal, quoted } from '../schema.js'
 import { joinSql, parameter, sql } from '../sql.js'
 import { runInTurn } from '../walk.js'
@@ -96,7 +96,7 @@ export const advanceSequence = (table: string): Prepared => {
 /** How often to retry a row that violates a constraint although it has no conflict. */
 const maxRetries = 2
 
-const isViolation = (error: unknown): error is DatabaseError =>
+export const isViolation = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && (error.code === '23503' || error.code === '23505')
 
 /** SQLSTATEs of values that a table does not take: constraints, lengths, numbers, dates, enumerations, keys of an index, and views. */
@@ -104,6 +104,7 @@ const refusing = /^(?:23\w{3}|22001|22003|22007|22008|22P02|44000|54000)$/
 
 /** Why the server refuses a value; undefined for any other error. */
 export const refusedBy = (error: unknown, named: string): Refused | undefined => {
+  if (error instanceof RowRefused) return error.refused
   if (!(error instanceof DatabaseError) || !refusing.test(error.code ?? '')) return undefined
   const { constraint, column } = error
   if (constraint) return { constraint, column, reason: `it violates the constraint "${constraint}"` }
@@ -116,20 +117,30 @@ export const refusedBy = (error: unknown, named: string): Refused | undefined =>
 /** The first pause before a create is repeated, in milliseconds; each pause is twice as long, up to the longest. */
 const [firstPause, maxPause] = [20, 1_000]
 
-type AnyPlan = WritePlan | ImportPlan | BatchPlan
 type Made = AnyOutcome<Cell>
+
+export const isKeyTaken = (error: unknown): boolean => isViolation(error) && error.table === keysTable
+
+/** What the write of a plan is that an error is about. */
+export const failedKind = (plan: AnyPlan, error: unknown): AnyPlan['kind'] =>
+  (plan.kind === 'batch' ? (plan.writes[(error as { operation?: number }).operation ?? 0] ?? plan) : plan).kind
+
+/** The outcome of a plan that the server refuses; undefined if the error is another one. */
+export const refusalOf = (plan: AnyPlan, error: unknown, table: string): Made | undefined => {
+  if (isKeyTaken(error)) return undefined
+  const { operation = 0 } = error as { operation?: number }
+  const failed = (outcome: Outcome<Cell>): Made =>
+    plan.kind === 'batch' ? { operation, outcome, isUndone: true } : outcome
+  // Tables of other programs may reference the row too.
+  if (isViolation(error) && failedKind(plan, error) === 'delete') return failed({ referencing: [] })
+  const refused = refusedBy(error, table)
+  return refused && failed({ refused })
+}
 
 /** Makes the functions that make writes; one with a key is repeated for up to `limitMs` if its outcome is unknown. */
 export const createWriter = (connections: Connections, { table }: Resource, limitMs: number, advance?: Prepared) => {
   const attempt = async (plan: AnyPlan): Promise<Made> => {
-    const make = (run: Run) => {
-      return runInTurn(stepsOf(plan), ({ statement, values }) => run(statement, values)).catch((error) => {
-        // As an error of the server, after which the connection is used again.
-        if (!(error instanceof RowRefused)) throw error
-        const { operation } = error as { operation?: number }
-        throw Object.assign(new DatabaseError(error.message, 0, 'error'), { code: '44000', operation })
-      })
-    }
+    const make = (run: Run) => runInTurn(stepsOf(plan), ({ statement, values }) => run(statement, values))
     // A single statement is a transaction by itself.
     return 'create' in plan && plan.create
       ? make((statement, values) => connections.write(statement, values, table))
@@ -140,20 +151,13 @@ export const createWriter = (connections: Connections, { table }: Resource, limi
       try {
         return await attempt(plan)
       } catch (error) {
-        const isKey = isViolation(error) && error.table === keysTable
-        // Tables of other programs may reference the row too.
-        const { operation = 0 } = error as { operation?: number }
-        const failed = (outcome: Outcome<Cell>): Made =>
-          plan.kind === 'batch' ? { operation, outcome, isUndone: true } : outcome
-        const { kind } = plan.kind === 'batch' ? (plan.writes[operation] ?? plan) : plan
-        if (isViolation(error) && left === 0 && kind === 'delete' && !isKey) return failed({ referencing: [] })
         if (!isViolation(error) || left === 0) {
-          const refused = isKey ? undefined : refusedBy(error, table)
-          if (refused) return failed({ refused })
+          const refusal = refusalOf(plan, error, table)
+          if (refusal) return refusal
           throw error
         }
         // Another client has just stored the key, or has stored or deleted what the row conflicts with: the next attempt finds it.
-        if (isKey || kind === 'update' || kind === 'delete' || !advance) continue
+        if (isKeyTaken(error) || /^(?:update|delete)$/.test(failedKind(plan, error)) || !advance) continue
         // Or the id is taken.
         await connections.write(advance, {}, table)
       }

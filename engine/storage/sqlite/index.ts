@@ -20,6 +20,7 @@ import { commitCounter, runnerFor } from './runner.js'
 import { rowJson } from './schema.js'
 import { setUp, startTimeout } from './setUp.js'
 import { createReaders, workerThread } from './thread.js'
+import { createTransactions } from './transactions.js'
 import type { WorkerData } from './worker.js'
 import { askOn, refusedBy, writeQueue } from './writes.js'
 
@@ -54,7 +55,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
   const cache = new ResponseCache(options.cacheBytes)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
   const keys = keyStatements()
-  const { table, batch, planImport, counts, changed } = resourceTables(registry, {
+  const { table, batch, planImport, counts, changed, forTransactions } = resourceTables(registry, {
     dialect: sqliteDialect,
     source: (resource) =>
       resource.existing ? unmanagedSource(resource, readCatalogue(database, resource.table)) : managedSource(resource),
@@ -65,6 +66,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     cache,
     ...options,
   })
+  const transactions = createTransactions(writing, forTransactions, options.readTimeoutMs, commits.committed)
   /** For commands: runs long work in one transaction of a separate connection, which is undone if it returns something. */
   const inTransaction = async <T>(work: (separate: Database) => Promise<T | undefined>): Promise<T | undefined> => {
     const separate = connect(path, { timeout: startTimeout, fileMustExist: true }, file.isUnmanaged)
@@ -82,6 +84,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
   return {
     table,
     batch,
+    transaction: transactions.run,
     counts,
     rows: async (copied, after, count) => readRows(database, copied, after, count),
     fill: (batches) =>
@@ -103,6 +106,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
       return { isReadOnly: isReadOnly(path), changedTables: await changed() }
     },
     async close() {
+      await transactions.close()
       await Promise.all([writes.close(), ...reading.map((executor) => executor.close())])
       database.close()
       temporary?.remove()

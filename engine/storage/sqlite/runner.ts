@@ -2,18 +2,18 @@
 import type { Database } from 'better-sqlite3'
 import type { Resource } from '../../descriptor/registry.js'
 import { oncePerTick } from '../../process/batchPerTick.js'
-import type { Cell, Runner, TableState } from '../dialect.js'
+import type { Cell, Purpose, Runner, TableState } from '../dialect.js'
 import { Locked, OutcomeUnknown, TableChanged, TimedOut, Unavailable } from '../failures.js'
-import { withBuffers } from '../makeWrite.js'
+import { type AnyOutcome, type AnyPlan, withBuffers } from '../makeWrite.js'
 import { countsTable } from '../schema.js'
 import { latencyKeys } from '../slots.js'
-import type { BatchOutcome, BatchPlan, ImportOutcome, ImportPlan, Outcome, WritePlan } from '../writeData.js'
+import type { BatchOutcome, BoundStatement, ImportOutcome, Outcome } from '../writeData.js'
 import { hasLongRowsSql, managedSource } from './dialect.js'
-import { bindLists, preparer, type reader } from './reader.js'
+import { bindLists, preparer, type ReadTask, type reader } from './reader.js'
 import { searchTable } from './schema.js'
 import { DeadlineExceeded } from './search.js'
 import type { Readers } from './thread.js'
-import { CommitUncertain, refusedBy, type WriteQueue } from './writes.js'
+import { CommitUncertain, refusedBy, type WriteQueue, type Written } from './writes.js'
 
 /** Errors of disks and files, which are not the client's fault and may pass. */
 const transient = /^SQLITE_(IOERR|FULL|READONLY|CANTOPEN|PROTOCOL|CORRUPT|NOTADB|NOMEM|INTERRUPT)/
@@ -94,30 +94,40 @@ const stateReader = ({ database, commits }: Connection, resource: Resource): (()
   }
 }
 
+/** The outcome of a write; throws if it has failed for another reason than its values. */
+export const outcomeOf = (written: Written): AnyOutcome<Buffer> => {
+  if (!('error' in written)) return withBuffers(written)
+  const refused = refusedBy(written.error)
+  if (refused) return { refused }
+  throw Object.assign(new Error(written.error.message), written.error)
+}
+
+export const readTask = (
+  resource: Resource,
+  { statement, values }: BoundStatement,
+  search: Purpose['search'],
+): ReadTask => ({
+  sql: statement.sql,
+  values: bindLists({ statement, values }),
+  search: search?.text ?? '',
+  index: search?.isIndexed ? searchTable(resource) : undefined,
+})
+
 export const runnerFor = (connection: Connection, resource: Resource): Runner => {
   const { readers, writes } = connection
   const { path } = resource
-  const searchIndex = searchTable(resource)
   const state = resource.existing ? undefined : stateReader(connection, resource)
-  const commit = async (plan: WritePlan | ImportPlan | BatchPlan): Promise<Outcome | ImportOutcome | BatchOutcome> => {
+  const commit = async (plan: AnyPlan): Promise<AnyOutcome<Buffer>> => {
     try {
-      const written = await writes.write(plan)
-      if ('error' in written) {
-        const refused = refusedBy(written.error)
-        if (refused) return { refused }
-        throw Object.assign(new Error(written.error.message), written.error)
-      }
-      return withBuffers(written)
+      return outcomeOf(await writes.write(plan))
     } catch (error) {
       throw storageError(error as Error, resource.table)
     }
   }
   return {
     async read(statement, values, { caller, search, isShort = false, isBegun = false, ...timed } = {}) {
-      const bound = bindLists({ statement, values })
+      const read = readTask(resource, { statement, values }, search)
       try {
-        const index = search?.isIndexed ? searchIndex : undefined
-        const read = { sql: statement.sql, values: bound, search: search?.text ?? '', index }
         // The rows of a view may take long to compute.
         if (isShort && state) return connection.read(read, Number.MAX_VALUE) as Cell[][]
         // Not by what others took: one that turns out to be slow begins again as that.

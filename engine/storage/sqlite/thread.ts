@@ -2,7 +2,7 @@
  * Worker threads, each of which runs one task at a time: one that dies, or does not meet a task's deadline, is replaced. Of those
  * that read, a read goes to whichever is free, and a slow one leaves another free.
  */
-import { parentPort, Worker } from 'node:worker_threads'
+import { parentPort, type TransferListItem, Worker } from 'node:worker_threads'
 import { Unavailable } from '../failures.js'
 import { createSlots, quickMs, readWaitMs, type Task } from '../slots.js'
 import type { ReadTask } from './reader.js'
@@ -10,7 +10,7 @@ import { DeadlineExceeded } from './search.js'
 
 export interface Executor {
   /** Runs a task after those before it; rejects if it does not end within this many milliseconds. */
-  run<T>(message: unknown, timeoutMs?: number): Promise<T>
+  run<T>(message: unknown, timeoutMs?: number, transferred?: readonly TransferListItem[]): Promise<T>
   /** How long the last task took, in milliseconds; without the time until its thread and this one got to it. */
   readonly lastMs: number
   close(): Promise<unknown>
@@ -93,7 +93,11 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
     if (running && !isClosed) onRestart(cause)
     running?.reject(new WorkerDied(`a worker thread was replaced: ${cause}`))
   }
-  const send = async (message: unknown, timeLeftMs: number): Promise<never> => {
+  const send = async (
+    message: unknown,
+    timeLeftMs: number,
+    transferred: readonly TransferListItem[],
+  ): Promise<never> => {
     if (isClosed) throw new Unavailable('the worker thread is closed')
     worker ??= start()
     const current = worker
@@ -103,7 +107,7 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
     try {
       return await new Promise<never>((resolve, reject) => {
         running = { id: ++lastId, resolve, reject }
-        current.postMessage({ id: lastId, message, timeLeftMs } satisfies TaskMessage)
+        current.postMessage({ id: lastId, message, timeLeftMs } satisfies TaskMessage, transferred)
       })
     } finally {
       clearTimeout(hangTimer)
@@ -115,8 +119,8 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
     get lastMs() {
       return lastMs
     },
-    run(message, timeoutMs = Number.POSITIVE_INFINITY) {
-      const result = last.then(() => send(message, timeoutMs))
+    run(message, timeoutMs = Number.POSITIVE_INFINITY, transferred = []) {
+      const result = last.then(() => send(message, timeoutMs, transferred))
       last = result.catch(() => {})
       return result
     },

@@ -4,7 +4,8 @@ import { workerData } from 'node:worker_threads'
 import { connect, type OpenedFile, refuseMoved } from './connection.js'
 import { reader } from './reader.js'
 import { serveTasks } from './thread.js'
-import { type QueuedWrite, type Written, writer } from './writes.js'
+import { isBusy, lockRetry, serveTransaction, type TransactionTask } from './transactionTask.js'
+import { type QueuedWrite, type Writer, type Written, writer } from './writes.js'
 
 export interface WorkerData {
   readonly file: OpenedFile
@@ -18,21 +19,16 @@ export interface WorkerData {
 /** How long a read waits for another process's lock, in milliseconds. */
 const readLockTimeout = 500
 
-/** How often a write tries again, in milliseconds. SQLite itself would wait up to 100: with four writing processes, the slowest commit then takes 700 ms instead of 100. */
-const lockRetry = 3
-
-const isBusy = (error: unknown): boolean => String((error as { code?: string }).code).startsWith('SQLITE_BUSY')
-
 /** Makes the function that makes writes in one commit. One that has waited too long for it fails, and the others go on waiting. */
 const committer =
-  (write: ReturnType<typeof writer>, timeoutMs: number) =>
+  ({ makeAll }: Writer, timeoutMs: number) =>
   async (writes: readonly QueuedWrite[]): Promise<Written[]> => {
     const since = performance.now()
     const written: Written[] = []
     let left = [...writes.entries()]
     while (left.length > 0) {
       try {
-        const made = write(left.map(([, one]) => one))
+        const made = makeAll(left.map(([, one]) => one))
         for (const [n, [index]] of left.entries()) written[index] = made[n] as Written
         break
       } catch (error) {
@@ -57,6 +53,8 @@ if (writeTimeoutMs === undefined) {
 } else {
   // Savepoints would otherwise write to a temporary file for every create of a commit.
   database.pragma('temp_store = MEMORY')
-  const write = writer(database, () => refuseMoved(file))
-  serveTasks(committer(write, writeTimeoutMs))
+  const writes = writer(database, () => refuseMoved(file))
+  const commit = committer(writes, writeTimeoutMs)
+  const transact = serveTransaction(database, writes)
+  serveTasks((task: readonly QueuedWrite[] | TransactionTask) => ('port' in task ? transact(task) : commit(task)))
 }

@@ -2,8 +2,8 @@
 import type { Database } from 'better-sqlite3'
 import { batchPerTick } from '../../process/batchPerTick.js'
 import type { Cell } from '../dialect.js'
-import { OutcomeUnknown } from '../failures.js'
-import { RowRefused, stepsOf } from '../makeWrite.js'
+import { OutcomeUnknown, RowRefused } from '../failures.js'
+import { stepsOf } from '../makeWrite.js'
 import { runAtOnce } from '../walk.js'
 import type {
   BatchOutcome,
@@ -87,10 +87,10 @@ const failedBatch = ({ writes }: BatchPlan, error: Failure): Written => {
 }
 
 /**
- * Makes the function that makes some writes in one transaction. It throws CommitUncertain where the outcome is unknown, and
- * any other error where nothing was stored. `checkFile` throws where the file is no longer at its path.
+ * Makes writes. What commits throws CommitUncertain where the outcome is unknown, and any other error where nothing was stored.
+ * `checkFile` throws where the file is no longer at its path.
  */
-export const writer = (database: Database, checkFile: () => void): ((writes: readonly QueuedWrite[]) => Written[]) => {
+export const writer = (database: Database, checkFile: () => void) => {
   const ask = askOn(database)
   // Within a transaction this is a savepoint, so a failed write undoes only itself.
   const make = database.transaction((plan: QueuedWrite): Written => {
@@ -114,6 +114,7 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
     }
   }
   const commit = (): void => {
+    checkFile()
     try {
       database.exec('commit')
     } catch (error) {
@@ -131,7 +132,6 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
     database.exec('begin immediate')
     try {
       const written = writes.map(tryToMake)
-      checkFile()
       commit()
       return written
     } catch (error) {
@@ -149,8 +149,16 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
       if (database.inTransaction) database.exec('rollback')
     }
   }
-  return makeAll
+  return {
+    /** Makes some writes in one transaction. */
+    makeAll,
+    /** Makes one within a transaction; throws if that has ended. */
+    make: tryToMake,
+    commit,
+  }
 }
+
+export type Writer = ReturnType<typeof writer>
 
 interface Pending {
   readonly write: QueuedWrite

@@ -1,4 +1,5 @@
 import { defineOperation, z } from 'resource-registry-engine'
+import books from '../resources/books.ts'
 
 export default defineOperation({
   method: 'POST',
@@ -7,9 +8,9 @@ export default defineOperation({
   access: 'clerk',
   body: z.object({ shelf: z.string() }),
   response: z.object({ id: z.string() }),
-  async handle({ params, body, batch }) {
-    const { book_id: id = '' } = params
-    await batch([{ method: 'PATCH', path: `/v1/books/${id}`, body: { shelf_id: body.shelf, state: 'shelved' } }])
+  async handle({ params, body, of }) {
+    const id = params['book_id'] ?? ''
+    await of(books).update(id, { shelf_id: body.shelf, state: 'shelved' })
     return { id }
   },
 })

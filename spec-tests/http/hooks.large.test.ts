@@ -1,0 +1,69 @@
+/** Hooks that take long: 10,000 imported rows, and the time limit. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { defineHook, defineResource, integer, text } from '../../engine/descriptor/index.js'
+import { hooksNamed } from '../support/ownOperations.js'
+import { registryFrom } from '../support/registryFrom.js'
+import { authorized, clientOf, startService } from '../support/service.js'
+
+const open = { create: true, update: true, delete: true, import: true } as const
+const shelves = defineResource({
+  name: 'Shelf',
+  area: 'Library',
+  table: 'shelves',
+  fields: { books: integer({ min: 0, default: 0 }) },
+  required: ['books'],
+  ...open,
+})
+const books = defineResource({
+  name: 'Book',
+  area: 'Library',
+  table: 'books',
+  fields: { title: text(), shelf_id: integer({ references: 'shelves', filter: true }) },
+  required: ['title', 'shelf_id'],
+  ...open,
+})
+const hooks = hooksNamed({
+  count: defineHook({
+    resource: books,
+    on: ['create'],
+    async handle({ row, asService }) {
+      if (row?.title === 'endless') await new Promise(() => {})
+      const shelf = row && (await asService.of(shelves).get(row.shelf_id))
+      if (shelf) await asService.of(shelves).update(shelf.id, { books: shelf.books + 1 })
+    },
+  }),
+})
+const { address } = await startService({ registry: registryFrom({ shelves, books }), hooks })
+const { send } = clientOf(address)
+const post = (path: string, body: unknown) =>
+  send(`/api/v1/${path}`, { method: 'POST', headers: authorized, body: JSON.stringify(body) })
+await post('shelves', {})
+await post('shelves', {})
+
+const test = suite('hooks that take long')
+
+test('an import of 10,000 rows runs its hook for each within 30 seconds', async () => {
+  const rows = Array.from({ length: 10_000 }, (_, n) => ({ title: `Book ${n}`, shelf_id: 1 + (n % 2) }))
+  const start = performance.now()
+  const response = await post('books/import', rows)
+  assert.equal([response.status, response.body.created], [201, 10_000], response.text.slice(0, 200))
+  const seconds = (performance.now() - start) / 1_000
+  assert.ok(seconds < 30, `${seconds} s`)
+  const { body } = await send('/api/v1/shelves')
+  assert.equal(
+    body.data.map((shelf: { books: number }) => shelf.books),
+    [5_000, 5_000],
+  )
+})
+
+test('a write whose hook does not end is undone after five seconds, and the next one works', async () => {
+  const start = performance.now()
+  assert.is((await post('books', { title: 'endless', shelf_id: 1 })).status, 503)
+  const seconds = (performance.now() - start) / 1_000
+  assert.ok(seconds > 4 && seconds < 8, `${seconds} s`)
+  assert.is((await post('books', { title: 'Next', shelf_id: 1 })).status, 201)
+  assert.is((await send('/api/v1/books?limit=1')).body.meta.total, 10_001)
+})
+
+test.run()
