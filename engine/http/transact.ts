@@ -81,8 +81,7 @@ export const transactionWork = (
   return {
     storage: transaction,
     step,
-    write: (write, rights) =>
-      step(() => transaction.undoable(() => writeWithin(service, transaction, write, rights, permit, inside))),
+    write: (write, rights) => step(() => writeWithin(service, transaction, write, rights, permit, inside)),
     async end() {
       hasEnded = true
       await last
@@ -164,17 +163,20 @@ const writeWithin = async (
   const isHooked = isOwn || hooksOf(service, resource).some(({ on }) => on.includes(operationOf[method]))
   if (!isHooked) return makeWrite(place, write, { rights })
   const table = transaction.table(resource)
-  const previous = write.id === undefined ? undefined : (await table.get(write.id))?.body
-  const stored = await makeWrite(place, write, { rights })
-  const id = write.id ?? (stored.id as RowId)
-  const row = method === 'DELETE' ? undefined : (await table.get(id))?.body
-  if (isSame(previous, row)) return stored
-  if (isOwn && previous && row) {
-    change.onUpdate(previous, row)
-    return stored
-  }
-  await runHooks(service, transaction, { resource, id, previous, row }, permit, depth)
-  return method === 'DELETE' ? stored : { ...stored, body: await rowNow(transaction, rights, resource, stored.body) }
+  // What the hooks have changed is undone with the write.
+  return transaction.undoable(async () => {
+    const previous = write.id === undefined ? undefined : (await table.get(write.id))?.body
+    const stored = await makeWrite(place, write, { rights })
+    const id = write.id ?? (stored.id as RowId)
+    const row = method === 'DELETE' ? undefined : (await table.get(id))?.body
+    if (isSame(previous, row)) return stored
+    if (isOwn && previous && row) {
+      change.onUpdate(previous, row)
+      return stored
+    }
+    await runHooks(service, transaction, { resource, id, previous, row }, permit, depth)
+    return method === 'DELETE' ? stored : { ...stored, body: await rowNow(transaction, rights, resource, stored.body) }
+  })
 }
 
 interface StoreOptions {

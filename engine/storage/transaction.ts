@@ -20,6 +20,8 @@ export interface Session {
   /** Carries out a plan; one that fails or is undone has changed nothing. */
   make(resource: Resource, plan: AnyPlan): Promise<AnyOutcome<Buffer>>
   run(query: BoundStatement): Promise<Rows>
+  /** Called instead of an undo to a savepoint, where the session has none: it cannot go on then. */
+  readonly spoil?: (() => void) | undefined
 }
 
 /** The tables within a transaction, given what runs the statements of each, and the statements of idempotency keys. */
@@ -70,6 +72,14 @@ export const runWork = async <T>(
   const transaction: Transaction = {
     ...within(runnerOf),
     async undoable(undoableWork) {
+      const { spoil } = session
+      if (spoil) {
+        await inTurn(async () => {})
+        return undoableWork().catch((error) => {
+          spoil()
+          throw error
+        })
+      }
       const savepoint = `registry_${++depth}`
       try {
         await control(`savepoint ${savepoint}`)
