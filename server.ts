@@ -97,6 +97,8 @@ const serve = async (project: Project): Promise<Started> => {
   const app = openApp(project, { storage, credentials, logger, onRequest, inFlight, isStopping: () => isStopping })
   const target = { host: settings.HOST, port: settings.PORT, keepAliveMs: settings.KEEP_ALIVE_S * 1000 }
   const { address, stop } = await listen(app, target).catch(explainListenError('PORT'))
+  // Node would end the process, and every request with it, for a promise that code of the project has forgotten.
+  process.on('unhandledRejection', (error) => logger.error({ err: error }, 'code failed that nobody waited for'))
   onStopSignal(settings, async () => {
     isStopping = true
     // Load balancers see that /readyz fails and stop sending requests; until then, requests are served.

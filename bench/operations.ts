@@ -1,37 +1,11 @@
 /** Compares a custom operation with a batch of the same writes, and lets many clients change one row by it. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { startProcess } from '../support/process.js'
+import { root } from '../support/root.js'
 import { temporaryProject } from '../support/temporaryProject.js'
 
 const API_TOKEN = 'the-write-token-of-the-benchmark'
-
-const files = {
-  'product.ts': `import type { Product } from 'resource-registry-engine'
-export const product: Product = { name: 'Benchmark', about: 'Accounts.', version: '1.0.0', batch: true }
-`,
-  'resources/accounts.ts': `import { defineResource, integer } from 'resource-registry-engine'
-export default defineResource({
-  name: 'Account', area: 'Benchmark', about: 'An account.', table: 'bench_accounts',
-  fields: { balance: integer() },
-  required: ['balance'], create: true, update: true,
-})
-`,
-  'operations/transfer.ts': `import { defineOperation, z } from 'resource-registry-engine'
-import accounts from '../resources/accounts.ts'
-export default defineOperation({
-  method: 'POST', path: '/v1/transfers', about: 'Moves one unit.', body: z.object({ from: z.int(), to: z.int() }),
-  async handle({ body, of }) {
-    const rows = of(accounts)
-    const [from, to] = [await rows.get(body.from), await rows.get(body.to)]
-    if (!from || !to) throw new Error('no such account')
-    await rows.update(from.id, { balance: from.balance - 1 })
-    await rows.update(to.id, { balance: to.balance + 1 })
-    return true
-  },
-})
-`,
-}
 
 const rounds = 5
 const requestsPerRound = 200
@@ -56,8 +30,7 @@ export interface OperationRates {
 
 export const measureOperations = async (url: string): Promise<OperationRates> => {
   const project = temporaryProject()
-  for (const folder of ['resources', 'operations']) mkdirSync(join(project, folder))
-  for (const [file, content] of Object.entries(files)) writeFileSync(join(project, file), content)
+  cpSync(join(root, 'bench', 'accounts'), project, { recursive: true })
   const { address, end } = await startProcess({ DATABASE_URL: url, API_TOKEN }, { project })
   const headers = { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' }
   const post = async (path: string, body: object): Promise<{ status: number; text: string }> => {

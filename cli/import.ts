@@ -25,7 +25,7 @@ import { digestSet } from '../engine/process/digestSet.js'
 import { endProgressLine, progressBar } from '../engine/process/progress.js'
 import { OutcomeUnknown } from '../engine/storage/failures.js'
 import { openStorage } from '../engine/storage/open.js'
-import type { Transaction } from '../engine/storage/storage.js'
+import type { Table, Transaction } from '../engine/storage/storage.js'
 import type { Import, ImportedRow, ImportOutcome } from '../engine/storage/writeData.js'
 import { temporaryFolder } from '../support/cleanup.js'
 import { describeFailure } from '../support/failures.js'
@@ -109,11 +109,11 @@ const storeWithHooks = async (
   service: Writing,
   resource: Resource,
   created: Import['created'],
-  parts: () => AsyncIterable<readonly ImportedRow[]>,
+  parts: (table: Table) => AsyncIterable<readonly ImportedRow[]>,
   isUndone: boolean,
 ): Promise<Refused['failure'] | undefined> => {
   const storeParts = async (transaction: Transaction): Promise<undefined> => {
-    for await (const rows of parts()) {
+    for await (const rows of parts(transaction.table(resource))) {
       const given = { rows, mode: 'store', created } as const
       const outcome = await importWithin(service, transaction, resource, given, permitFor(serviceCaller))
       if (!('body' in outcome)) throw new Refused(outcome)
@@ -138,8 +138,8 @@ const importer = (service: Writing, resource: Resource, { file, type, match, ign
   let lines: (number | undefined)[] = []
 
   /** The rows of the file in parts, each with the place of its first row. */
-  async function* parts(onProgress: (rows: number) => void) {
-    const check = importChecker(registry, table, operation, match)
+  async function* parts(onProgress: (rows: number) => void, stored = table) {
+    const check = importChecker(registry, stored, operation, match)
     const read = rowReader(resource, type, names)
     let from = 0
     for await (const piece of readPieces(file, type)) {
@@ -166,8 +166,8 @@ const importer = (service: Writing, resource: Resource, { file, type, match, ign
     },
     async store(onProgress: (rows: number) => void, isUndone: boolean): Promise<void> {
       let last: { rows: readonly ImportedRow[]; from: number } = { rows: [], from: 0 }
-      const storedParts = async function* () {
-        for await (const part of parts(onProgress)) {
+      const storedParts = async function* (stored?: Table) {
+        for await (const part of parts(onProgress, stored)) {
           last = part
           refuse(issues)
           yield part.rows

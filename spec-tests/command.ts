@@ -12,7 +12,7 @@ const suffix = '.test.js'
 /** Files that test no resource of their own and take long, most of them by starting processes: only a run with --all, or one that names them, has them. */
 // biome-ignore format: one list
 const slow = new Set([
-  'access', 'bounds', 'build', 'bulk.crash', 'callers.hidden', 'callers.kinds', 'callers.twins', 'changes.running',
+  'access', 'bounds', 'build', 'bulk.crash', 'busyTransactions', 'callers.hidden', 'callers.kinds', 'callers.twins', 'changes.running',
   'changes.tables', 'changes.versions', 'changingResource', 'check', 'commands', 'contract.command', 'credentials',
   'customCode', 'debugLog', 'deploy', 'dev', 'documents.lint', 'download', 'eventLoop', 'existing.compared', 'existing.import', 'existing.start', 'expand',
   'explorer', 'failures', 'figures', 'freshness', 'fuzz', 'hooks.large', 'import.command', 'introspect', 'introspect.keys',

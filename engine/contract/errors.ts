@@ -101,6 +101,12 @@ export const busy = (seconds = 1): HttpError =>
     'Retry-After': String(seconds),
   })
 
+/** Of a write that found no turn. */
+export const writeBusy = (): HttpError =>
+  httpError(503, 'busy', 'Other requests came first for too long. Nothing was stored; try again later.', {
+    'Retry-After': '1',
+  })
+
 export const tableChanged = (tables: readonly string[] = []): HttpError => {
   const which = tables.length === 0 ? 'The table of this resource' : `A table (${tables.join(', ')})`
   return unavailable(`${which} was changed while the service ran; the service must be restarted.`)

@@ -190,5 +190,7 @@ export type ListParameters<D> = Flat<
     /** At most 200; by default 50. */
     readonly limit?: number
     readonly offset?: number
+    /** References whose rows are shown with each row. */
+    readonly expand?: readonly (keyof FieldsOf<D> & string)[]
   }
 >

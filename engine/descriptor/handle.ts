@@ -12,11 +12,14 @@ export interface Page<R> {
   readonly meta: { readonly total: number; readonly limit: number; readonly offset: number }
 }
 
+/** A row of a list, with the rows that `expand` names. */
+type Listed<R> = R & { readonly expanded?: Readonly<Record<string, Readonly<Record<string, unknown>> | null>> }
+
 export interface Handle<R, C, U, L, W> {
   /** The row with an id; null if there is none that may be read. */
   get(id: GivenId): Promise<R | null>
   /** A page of rows. */
-  list(query?: L): Promise<Page<R>>
+  list(query?: L): Promise<Page<Listed<R>>>
   /** How many rows there are. */
   count(query?: W): Promise<number>
   create(values: C): Promise<R>

@@ -95,7 +95,7 @@ const toHttpError = (error: unknown, isRead: boolean): errors.HttpError => {
   if (error instanceof errors.HttpError) return error
   if (isApiError(error) && isErrorStatus(error.status))
     return errors.ownError(error.status, error.code, error.message, error.details)
-  if (error instanceof Busy && isRead) return errors.busy()
+  if (error instanceof Busy) return isRead ? errors.busy() : errors.writeBusy()
   if (error instanceof TimedOut)
     return errors.unavailable('The read exceeded its time limit. Narrow the query, or try again.')
   if (error instanceof TransactionTimedOut) return errors.transactionTooLong()

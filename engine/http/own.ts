@@ -65,9 +65,11 @@ const singleWork = (service: Service, permit: Permit, isRead: boolean): Work & {
     step,
     write: (write, rights) =>
       step(() => {
-        if (isRead) throw new Error('an operation with GET writes nothing; give it another method')
-        return storeWrite(service, write, { permit: { ...permit, rights } })
+        if (isRead) throw new TypeError('an operation with GET writes nothing; give it another method')
+        return storeWrite(service, write, { permit, rights })
       }),
+    // Each write has its own outcome.
+    onFailure() {},
     end() {
       hasEnded = true
     },

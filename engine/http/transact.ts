@@ -10,7 +10,7 @@ import type { Transaction } from '../storage/storage.js'
 import type { IdempotencyKey, Import, ImportOutcome } from '../storage/writeData.js'
 import type { Permit } from './callers.js'
 import { failureOf } from './failedCode.js'
-import { codeTools, rowOf, type Work } from './handles.js'
+import { type Call, codeTools, rowOf, type Work } from './handles.js'
 import type { Service } from './serviceParts.js'
 import { makeWrite, makeWrites, replayed, rowNow, type Stored } from './write.js'
 import type { SentWrite } from './writePlan.js'
@@ -72,6 +72,7 @@ export const transactionWork = (
 ): Work & { end(): Promise<void> } => {
   let last: Promise<unknown> = Promise.resolve()
   let hasEnded = false
+  const failures = new Map<Call<unknown>, unknown>()
   const step: Work['step'] = (run) => {
     if (hasEnded) return Promise.reject(new Error('the code that this belongs to has ended; wait for what it does'))
     const result = last.then(run)
@@ -82,9 +83,12 @@ export const transactionWork = (
     storage: transaction,
     step,
     write: (write, rights) => step(() => writeWithin(service, transaction, write, rights, permit, inside)),
+    onFailure: (call, error) => failures.set(call, error),
     async end() {
       hasEnded = true
       await last
+      for (const [call, error] of failures)
+        if (!call.isAwaited) throw new Error('a call failed that the code did not wait for', { cause: error })
     },
   }
 }
@@ -129,10 +133,10 @@ const runHooks = async (
     }
     try {
       await handle(context as never)
-    } catch (error) {
-      throw failureOf(file, error)
-    } finally {
       await work.end()
+    } catch (error) {
+      await work.end().catch(() => {})
+      throw failureOf(file, error)
     }
   }
 }
@@ -181,6 +185,8 @@ const writeWithin = async (
 
 interface StoreOptions {
   readonly permit: Permit
+  /** The rights of the write, if they are not those of the caller. */
+  readonly rights?: Rights
   readonly idempotencyKey?: IdempotencyKey | undefined
 }
 
@@ -207,13 +213,13 @@ export const transactOnce = <T extends Stored>(
 export const storeWrite = (
   service: Writing,
   write: SentWrite,
-  { permit, idempotencyKey }: StoreOptions,
+  { permit, rights = permit.rights, idempotencyKey }: StoreOptions,
   row?: Buffer,
 ): Promise<Stored> => {
   const { resource } = write
-  if (!hasHooks(service, resource)) return makeWrite(service, write, { rights: permit.rights, idempotencyKey }, row)
+  if (!hasHooks(service, resource)) return makeWrite(service, write, { rights, idempotencyKey }, row)
   return transactOnce(service, resource, idempotencyKey, (transaction) =>
-    writeWithin(service, transaction, write, permit.rights, permit, { depth: 0 }),
+    writeWithin(service, transaction, write, rights, permit, { depth: 0 }),
   )
 }
 

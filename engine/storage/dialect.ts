@@ -55,6 +55,8 @@ export interface Dialect {
   element(index: number, type?: string): string
   /** Follows a query whose row is about to be changed. */
   readonly forUpdate: string
+  /** The same of a row whose id stays, which others may reference meanwhile. */
+  readonly forChange: string
   /** Has references checked at the end of the transaction, if their foreign keys allow it. */
   readonly deferReferences: Statement
 }

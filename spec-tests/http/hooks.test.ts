@@ -1,9 +1,12 @@
 /** Hooks: every way of writing runs them, in the transaction of the write; what they get, refuse and change. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { OwnHook } from '../../engine/descriptor/hook.js'
+import { loadHooks } from '../../engine/descriptor/hookFiles.js'
 import {
   ApiError,
   boolean,
@@ -14,6 +17,7 @@ import {
   text,
   z,
 } from '../../engine/descriptor/index.js'
+import { temporaryFolder } from '../../support/cleanup.js'
 import { callersNamed } from '../support/callers.js'
 import { hooksNamed, operationsNamed } from '../support/ownOperations.js'
 import { registryFrom } from '../support/registryFrom.js'
@@ -112,6 +116,14 @@ const hooks = hooksNamed({
   }),
 })
 const operations = operationsNamed({
+  'lend-alone': defineOperation({
+    method: 'POST',
+    path: '/v1/lend-alone',
+    about: 'Lends a work with all rights, by itself.',
+    access: 'signed-in',
+    transaction: false,
+    handle: ({ asService }) => asService.of(loans).create({ work_id: 1, returned: false } as never),
+  }),
   lend: defineOperation({
     method: 'POST',
     path: '/v1/lend',
@@ -132,7 +144,7 @@ const service = await startService({
   hooks,
   batch: true,
   explorer: true,
-  credentials: callersNamed({ clerk: { roles: ['clerk'] } }),
+  credentials: callersNamed({ clerk: { roles: ['clerk'] }, guest: { roles: [] } }),
   logger: pino({}, { write: (line) => logged.push(line) }),
 })
 // The refusals of hooks are not in the documents.
@@ -493,6 +505,68 @@ test('the handles of a hook that has returned throw', async () => {
     .then(() => late?.of(loans).update(id, { person: 'Late' }))
     .catch((thrown) => thrown)
   assert.instance(error, Error)
+})
+
+/** Files of hooks, and what is wrong with each. */
+const files: Record<string, [source: string, ...messages: RegExp[]]> = {
+  none: ['export default 1', /the default export is not a hook/],
+  resource: ["export default { resource: 'loans', on: ['create'], handle() {} }", /resource is "loans"/],
+  other: ["export default { resource: { table: 'x' }, on: ['create'], handle() {} }", /resource is no resource/],
+  verb: [
+    "export default { resource: { table: 'loans' }, on: ['read'], handel() {} }",
+    /on/,
+    /unknown property "handel"\. Did you mean "handle"\?/,
+    /handle is undefined/,
+  ],
+  empty: ["export default { resource: { table: 'loans' }, on: [], handle() {} }", /on/],
+  throws: ["throw new Error('no')", /cannot be loaded: no/],
+  good: ["export default { resource: { table: 'loans' }, on: ['delete'], handle() {} }"],
+}
+
+test('files with mistakes are refused, all at once', async () => {
+  const { path: project } = temporaryFolder('hooks')
+  mkdirSync(join(project, 'hooks'))
+  for (const [name, [source]] of Object.entries(files)) writeFileSync(join(project, 'hooks', `${name}.ts`), source)
+  const { message } = await loadHooks(project, registry).then(
+    () => new Error('loaded'),
+    (error: Error) => error,
+  )
+  for (const [name, [, ...expected]] of Object.entries(files)) {
+    if (expected.length === 0) assert.not.match(message, `hooks/${name}.ts:`)
+    for (const { source } of expected) assert.match(message, new RegExp(`hooks/${name}\\.ts(?::\\d+)*: ${source}`))
+  }
+  assert.equal(await loadHooks(join(project, 'hooks'), registry), [])
+})
+
+test('rows that reference one row, which their hook changes, are all created', async () => {
+  const id = await lend({ work_id: 300 })
+  const note = async (other: number) => {
+    const count: Script = async ({ asService, row }) => {
+      if (row?.id === id) return
+      await asService.of(lines).create({ loan_id: id, other_id: other })
+      const loan = await asService.of(loans).get(id)
+      await asService.of(loans).update(id, { note: String(1 + Number(loan?.note ?? 0)) })
+    }
+    return count
+  }
+  await ran({ first: await note(id) }, async () => {
+    const made = await Promise.all(Array.from({ length: 64 }, () => request('POST', 'loans', { work_id: 301 })))
+    assert.equal([...new Set(made.map(({ status }) => status))], [201])
+  })
+  assert.is((await request('GET', `loans/${id}`)).body.note, '64')
+})
+
+test('the rights of a hook are those of whoever sent the request, also where code wrote with all rights', async () => {
+  const noteLine: Script = async ({ of, row }) => of(lines).create({ loan_id: row?.id ?? 0 })
+  await ran({ first: noteLine }, async () => {
+    for (const [caller, status] of [
+      ['guest', 403],
+      [token, 200],
+    ] as const) {
+      const response = await request('POST', 'lend-alone', undefined, { authorization: `Bearer ${caller}` })
+      assert.is(response.status, status, response.text)
+    }
+  })
 })
 
 test('the documents do not change', async () => {

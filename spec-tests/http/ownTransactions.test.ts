@@ -8,9 +8,10 @@ import { ApiError, defineOperation, defineResource, integer, now, text, z } from
 import type { OperationContext } from '../../engine/descriptor/operation.js'
 import type { Resource } from '../../engine/descriptor/registry.js'
 import { callersNamed } from '../support/callers.js'
+import { sharedDatabase } from '../support/database.js'
 import { operationsNamed } from '../support/ownOperations.js'
 import { registryFrom } from '../support/registryFrom.js'
-import { authorized, clientOf, startService, type TestResponse, token } from '../support/service.js'
+import { authorized, clientOf, startService, type TestClient, type TestResponse, token } from '../support/service.js'
 import { until } from '../support/until.js'
 
 const books = defineResource({
@@ -93,7 +94,9 @@ const operations = operationsNamed({
   }),
 })
 const lines: string[] = []
-const service = await startService({
+const { url } = await sharedDatabase()
+const settings = {
+  url,
   registry,
   operations,
   credentials: callersNamed({
@@ -102,8 +105,11 @@ const service = await startService({
     ben: { roles: ['customer'], claims: { name: 'ben' } },
     guest: { roles: ['guest'] },
   }),
-  logger: pino({}, { write: (line) => lines.push(line) }),
-})
+  logger: pino({}, { write: (line: string) => lines.push(line) }),
+}
+const service = await startService(settings)
+/** Another process on the same database. */
+const otherService = clientOf((await startService(settings)).address)
 // Its own errors are not in the documents.
 const { send } = clientOf(service.address)
 
@@ -113,6 +119,7 @@ interface Call {
   readonly body?: object
   readonly headers?: Record<string, string>
   readonly query?: string
+  readonly by?: Pick<TestClient, 'send'>
   /** By default a new one. */
   readonly name?: string
 }
@@ -120,11 +127,11 @@ interface Call {
 let scriptCount = 0
 /** Runs code in an operation. */
 const run = (script: Script, call: Call = {}): Promise<TestResponse> => {
-  const { with: operation = 'run', name = `s${++scriptCount}`, headers, query = '' } = call
+  const { with: operation = 'run', name = `s${++scriptCount}`, headers, query = '', by = { send } } = call
   const caller = 'caller' in call ? call.caller : 'clerk'
   scripts.set(name, script)
   const isRead = operation === 'read'
-  return send(`/api/v1/${operation}/${name}${query}`, {
+  return by.send(`/api/v1/${operation}/${name}${query}`, {
     method: isRead ? 'GET' : 'POST',
     headers: {
       ...(!isRead && { 'content-type': 'application/json' }),
@@ -223,6 +230,128 @@ test('no increment of a hot row is lost', async () => {
     Array.from({ length: 16 }, (_, n) => n + 1),
   )
   assert.is(await stockOf(id), 16)
+})
+
+test('two processes on one database lose no increment, and change once for a key', async () => {
+  const id = await newBook(0)
+  const by = (n: number) => (n % 2 === 0 ? {} : { by: otherService })
+  const responses = await many(12, (n) => run(increment(id), by(n)))
+  assert.equal(
+    statuses(responses),
+    responses.map(() => 200),
+  )
+  assert.is(await stockOf(id), 12)
+  const call = { name: 'everywhere', headers: { 'idempotency-key': 'everywhere' } }
+  const keyed = await many(8, (n) => run(increment(id), { ...call, ...by(n) }))
+  assert.equal(
+    keyed.map(({ text: sent }) => sent),
+    keyed.map(() => '13'),
+  )
+  assert.is(await stockOf(id), 13)
+})
+
+test('code that catches every error loses no increment either', async () => {
+  const id = await newBook(0)
+  const careless: Script = async ({ of, asService }) => {
+    const book = await of(books)
+      .get(id)
+      .catch(() => null)
+    await asService
+      .of(books)
+      .update(id, { stock: (book?.stock ?? 0) + 1 })
+      .catch(() => undefined)
+    const after = await of(books)
+      .get(id)
+      .catch(() => null)
+    return after?.stock ?? null
+  }
+  const responses = await many(12, () => run(careless))
+  const stored = responses.filter(({ status }) => status === 200)
+  assert.is(stored.length, 12)
+  assert.is(await stockOf(id), 12)
+  assert.is(new Set(stored.map(({ body: stock }) => stock)).size, 12)
+})
+
+test('calls that are made at the same time run one after another', async () => {
+  const ids = await many(4, () => newBook(1))
+  const got = await value(async ({ of, asService }) => {
+    const rows = await Promise.all(ids.map((id) => of(books).get(id)))
+    const changed = await Promise.all(
+      rows.map((row) =>
+        asService
+          .of(books)
+          .update(row?.id ?? 0, { stock: 2, isbn: `same ${ids[0]}` })
+          .then(
+            () => 'stored',
+            ({ code }) => code,
+          ),
+      ),
+    )
+    return { changed, total: (await of(books).count({ 'stock.gte': 0 })) > 3 }
+  })
+  assert.equal(got, { changed: ['stored', 'conflict', 'conflict', 'conflict'], total: true })
+  assert.equal(await Promise.all(ids.map(stockOf)), [2, 1, 1, 1])
+})
+
+test('what an operation has begun and does not wait for is stored with it, or not at all', async () => {
+  const id = await newBook(1)
+  await value(({ asService }) => {
+    void asService.of(books).update(id, { stock: 2 })
+    return true
+  })
+  assert.is(await stockOf(id), 2)
+  const failed = await run(({ asService }) => {
+    void asService.of(books).update(id, { stock: 3 })
+    throw new ApiError(409, 'no', 'No.')
+  })
+  assert.is(failed.status, 409)
+  assert.is(await stockOf(id), 2)
+})
+
+test('a write that is refused while the code does not wait for it undoes all of them', async () => {
+  const [id, other] = [await newBook(1), await newBook(1)]
+  const failed = await run(async ({ asService }) => {
+    void asService.of(books).update(other, { stock: -1 })
+    await asService.of(books).update(id, { stock: 2 })
+    return true
+  })
+  assert.is(failed.status, 500)
+  assert.match(await loggedOf(failed), /a call failed that the code did not wait for.*stock/)
+  assert.equal(await Promise.all([id, other].map(stockOf)), [1, 1])
+})
+
+test('what JSON does not have is refused in bodies, not made null', async () => {
+  const id = await newBook(1)
+  for (const stock of [Number.NaN, Number.POSITIVE_INFINITY, () => 1]) {
+    const failed = await run(({ asService }) => asService.of(books).update(id, { stock: stock as number }))
+    assert.is(failed.status, 500)
+    assert.match(await loggedOf(failed), /TypeError.*stock cannot be/)
+  }
+})
+
+test('a list takes an object alone, a count no page, and an empty list of values finds nothing', async () => {
+  for (const query of [[], new Date(), new Map([['title', 'x']]), 5, null])
+    assert.is((await run(({ of }) => of(books).list(query as never))).status, 500, String(query))
+  for (const query of [{ limit: 0 }, { sort: 'id' }, { offset: 1 }])
+    assert.is((await run(({ of }) => of(books).count(query as never))).status, 500, JSON.stringify(query))
+  const empty = await value(({ of }) => of(orders).list({ 'status.in': [], limit: 3 }))
+  assert.equal(empty, { data: [], meta: { total: 0, limit: 3, offset: 0 } })
+  assert.is((await run(({ of }) => of(orders).list({ 'status.in': [], limit: 0 }))).status, 500)
+})
+
+test('the response of a refused write has no value that its client did not send', async () => {
+  const missing = await run(({ asService }) => asService.of(books).update(987_654, { stock: 1 }))
+  assert.equal(missing.body.error, { code: 'not_found', message: 'There is no such book.' })
+  const reference = await run(({ of }) =>
+    of(orders).create({ book_id: 987_654, customer: 'ana', copies: 1, status: 'open' }),
+  )
+  assert.is(outcome(reference).join(), '409,conflict')
+  assert.not.match(reference.text, /987/)
+  const id = await newBook(1)
+  await newOrder(id, 1)
+  const referenced = await run(({ asService }) => asService.of(books).delete(id))
+  assert.is(outcome(referenced).join(), '409,referenced')
+  assert.not.match(referenced.text, /orders/)
 })
 
 test('what an operation has counted and listed still holds when it is stored', async () => {
@@ -370,6 +499,22 @@ test('an operation that takes too long is undone: 503, its handles throw, and ot
     )
   assert.is(await stockOf(id), 5)
   assert.is((await request('PATCH', `books/${id}`, { stock: 7 })).status, 200)
+})
+
+test('what waits for a row when its time is over stores nothing', async () => {
+  const id = await newBook(1)
+  const hang: Script = async ({ asService }) => {
+    await asService.of(books).update(id, { title: 'hung' })
+    await new Promise(() => {})
+  }
+  const loop: Script = async ({ asService }) => {
+    for (let n = 0; ; n++) await asService.of(books).update(id, { title: `loop ${n}` })
+  }
+  const scriptOf = (n: number) => (n < 3 ? hang : loop)
+  for (const n of [1, 3, 4])
+    for (const { status } of await many(n, (one) => run(scriptOf(one + n - 1), { with: 'run-quick' })))
+      assert.is(status, 503)
+  assert.not.match((await rowOf(`books/${id}`)).title, /hung|loop/)
 })
 
 test('a request to the service from inside that writes the same row ends at the time limit', async () => {

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { startProcess } from '../../support/process.js'
 import { main, root } from '../../support/root.js'
 import { temporaryProject } from '../../support/temporaryProject.js'
 import { startTestService } from '../../support/testing.js'
@@ -199,6 +200,18 @@ const service = await serve(folder)
 const asToken = service.as('API_TOKEN')
 const as = (role: string, claims = {}) => service.as({ name: role, roles: [role], claims })
 
+const forgetful = `import { defineOperation } from 'resource-registry-engine'
+export default defineOperation({
+  method: 'POST', path: '/v1/forgetful', about: 'Forgets a promise that fails.', access: 'signed-in',
+  handle() {
+    void (async () => {
+      throw new Error('forgotten')
+    })()
+    return { done: true }
+  },
+})
+`
+
 const test = suite('custom code of the documentation')
 
 test('the page has an operation, a hook and the recipes', () => {
@@ -257,6 +270,28 @@ test('a work is lent once, until it is returned', async () => {
   assert.is((await request(asToken, 'PATCH', `loans/${body.id}`, { returned: true })).status, 200)
   assert.is((await request(asToken, 'POST', 'loans', { work_id: 1 })).status, 201)
   assert.is((await request(asToken, 'PATCH', `loans/${body.id}`, { returned: false })).status, 409)
+})
+
+test('the command that imports runs the hooks, all or nothing', () => {
+  const database = join(folder, 'data', 'imported.sqlite')
+  const run = (name: string, ids: readonly number[], ...args: string[]) => {
+    const file = join(folder, name)
+    writeFileSync(file, ids.map((work_id) => JSON.stringify({ work_id })).join('\n'))
+    return spawnSync(process.execPath, [main, 'import', 'loans', file, ...args], {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: `sqlite:${database}` },
+    })
+  }
+  const first = run('first.ndjson', [1, 2])
+  assert.is(first.status, 0, first.stdout + first.stderr)
+  const twice = run('twice.ndjson', [3, 4, 3])
+  assert.is(twice.status, 1)
+  assert.match(twice.stdout + twice.stderr, /This work is lent already\./)
+  assert.is(run('dry.ndjson', [2], '--dry-run').status, 1)
+  assert.is(run('dry.ndjson', [3], '--dry-run').status, 0)
+  // Neither the dry run nor the import that was refused has stored anything.
+  assert.is(run('again.ndjson', [3, 4]).status, 0)
 })
 
 test('recipe: pieces that are moved are neither lost nor doubled', async () => {
@@ -370,6 +405,20 @@ test('the tutorial: orders are shipped as the page says, and no more than there 
     ],
   )
   await shopService.close()
+})
+
+test('a promise that code forgets ends no process', async () => {
+  const project = makeProject({
+    'resources/members.ts': assumed['resources/members.ts'],
+    'operations/forgetful.ts': forgetful,
+  })
+  const secret = 'a-token-of-the-tests'
+  const { address, output, end } = await startProcess({ PORT: '0', API_TOKEN: secret }, { project })
+  const options = { method: 'POST', headers: { authorization: `Bearer ${secret}` } }
+  for (const _ of [1, 2]) assert.is((await fetch(`${address}/api/v1/forgetful`, options)).status, 200)
+  assert.is((await fetch(`${address}/livez`)).status, 200)
+  await end('SIGTERM')
+  assert.match(output(), /code failed that nobody waited for.*forgotten|forgotten.*code failed that nobody waited for/)
 })
 
 test.run()

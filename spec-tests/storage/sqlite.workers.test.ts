@@ -36,7 +36,7 @@ threads('a commit has one long write at most, so that short ones wait for no sec
   const executor: Executor = {
     lastMs: 0,
     async run(writes) {
-      const texts = (writes as WritePlan[]).map(({ change }) => String(change.values['name']))
+      const texts = (writes as () => WritePlan[])().map(({ change }) => String(change.values['name']))
       commits.push(texts.map((text) => text.slice(0, 5)))
       return texts.map(() => ({ mismatch: true })) as never
     },

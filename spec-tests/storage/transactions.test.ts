@@ -1,17 +1,18 @@
 /** Transactions of several steps: all or nothing, as if they ran one after another, and with a limit of time. */
 import { setTimeout } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, text } from '../../engine/descriptor/index.js'
 import { defaultListQuery } from '../../engine/descriptor/listQuery.js'
 import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { defaultSummaryQuery } from '../../engine/descriptor/summary.js'
-import { TransactionTimedOut } from '../../engine/storage/failures.js'
+import { TransactionTimedOut, Unavailable } from '../../engine/storage/failures.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { Storage, Table, Transaction } from '../../engine/storage/storage.js'
 import type { Outcome } from '../../engine/storage/writeData.js'
 import { storageOptions } from '../../support/storageOptions.js'
-import { server, sharedDatabase } from '../support/database.js'
+import { runOn, server, sharedDatabase, whileLockedIn } from '../support/database.js'
 import { listQuery } from '../support/listQuery.js'
 import { resourceIn } from '../support/registryFrom.js'
 
@@ -351,6 +352,59 @@ test('closing waits for the transaction that runs', async () => {
   const again = await open({}, url)
   assert.is(await stockOf(again.table(books), await running), 0)
 })
+
+test('what a constraint of another program refuses is an outcome, and the transaction goes on', async () => {
+  const { url, run } = await sharedDatabase()
+  const own = await open({}, url)
+  await run('create unique index of_another_program on books (title)')
+  const id = await newBook(own)
+  await own.transaction(async ({ table }) => {
+    const outcome = await insert(table(books), book)
+    assert.ok('refused' in outcome, JSON.stringify(outcome))
+    await update(table(books), id, { stock: 1 })
+  }, limit)
+  assert.is(await stockOf(own.table(books), id), 1)
+  assert.is(await totalOf(own, books), 1)
+})
+
+if (!server)
+  test('a thread that dies before the commit leaves nothing behind', async () => {
+    const id = await newBook(storage)
+    const post = Worker.prototype.postMessage
+    let writer: Worker | undefined
+    Worker.prototype.postMessage = function (this: Worker, message, ...rest) {
+      if ('port' in message.message) writer = this
+      return post.call(this, message, ...(rest as []))
+    }
+    const error = await errorOf(
+      storage.transaction(async ({ table }) => {
+        await update(table(books), id, { stock: 9 })
+        await writer?.terminate()
+        await update(table(books), id, { stock: 10 })
+      }, limit),
+    )
+    Worker.prototype.postMessage = post
+    assert.instance(error, Unavailable)
+    await increment(storage, id)
+    assert.is(await stockOf(storage.table(books), id), 1)
+  })
+
+if (server)
+  test('a statement that still runs when the time is over is cancelled', async () => {
+    const { url } = await sharedDatabase()
+    const own = await open({}, url)
+    const id = await newBook(own)
+    const error = await whileLockedIn(url, 'books in exclusive mode', async () => {
+      const work = ({ table }: Transaction) => update(table(books), id, { stock: 1 })
+      const failed = await errorOf(own.transaction(work, { timeoutMs: 300 }))
+      const waiting = await runOn(url, `select 1 from pg_stat_activity where wait_event_type = 'Lock'`)
+      assert.is(waiting.length, 0)
+      return failed
+    })
+    assert.instance(error, TransactionTimedOut)
+    await increment(own, id)
+    assert.is(await stockOf(own.table(books), id), 1)
+  })
 
 if (server)
   test('a transaction whose connection is cut off runs again', async () => {

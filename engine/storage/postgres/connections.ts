@@ -281,8 +281,11 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
       await mapped(withTimeout(limit, client.query(beginAs(isolation, own))))
       const runOn = inTransaction(client)
       let running: Promise<unknown> = Promise.resolve()
+      let isOver = false
       try {
         const result = await work((statement, values) => {
+          // The steps of a write go on when one of them has ended: after the rollback they would be stored.
+          if (isOver) return Promise.reject(new Unavailable('the transaction has ended'))
           const rows = runOn(statement, values)
           running = rows
           return withTimeout(limit, rows)
@@ -290,11 +293,17 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
         await mapped(commit(() => client.query('commit')))
         return { result }
       } catch (error) {
+        isOver = true
         if (error instanceof OutcomeUnknown) throw error
         // What still runs once the time is over is cancelled.
         const isUsable = (await Promise.race([untilEnded(running), sleep(0)])) ?? (await cancel(client, running))
         if (!isUsable) throw error
-        await mapped(withTimeout(limit, client.query('rollback')))
+        const undoing = withTimeout(limit, client.query('rollback'))
+        const isUndone = await undoing.then(
+          () => true,
+          () => false,
+        )
+        if (!isUndone) throw error
         return { error }
       }
     }

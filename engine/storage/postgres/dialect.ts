@@ -78,6 +78,7 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
   elements: sql`jsonb_array_elements(${parameter('$rows', 'jsonb')})`,
   element: (index, type) => (type ? `cast(_e.value ->> ${index} as ${type})` : `(_e.value ->> ${index})`),
   forUpdate: ' for update',
+  forChange: ' for no key update',
   deferReferences,
 })
 

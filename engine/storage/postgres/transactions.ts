@@ -199,10 +199,16 @@ export const createTransactions = (
         let failure: unknown
         try {
           return await connections.session(isolation, settings(timeoutMs), async (run) => {
+            const lateAt = performance.now() + timeoutMs
             const session = sessionOn(run, { known, hasSavepoints })
-            const result = await runWork(session, tables, work, timeoutMs, late)
-            session.check()
-            return result
+            try {
+              const result = await runWork(session, tables, work, timeoutMs, late)
+              session.check()
+              return result
+            } catch (error) {
+              // The server may have ended the session of code that held up the thread.
+              throw performance.now() > lateAt ? late() : error
+            }
           })
         } catch (error) {
           failure = error

@@ -56,6 +56,7 @@ export const sqliteDialect: Dialect = {
   elements: sql`json_each(${parameter('$rows')})`,
   element: (index) => `(_e.value ->> ${index})`,
   forUpdate: '',
+  forChange: '',
   deferReferences: compile('pragma defer_foreign_keys = on'),
 }
 

@@ -9,7 +9,7 @@ import type { ReadTask } from './reader.js'
 import { DeadlineExceeded } from './search.js'
 
 export interface Executor {
-  /** Runs a task after those before it; rejects if it does not end within this many milliseconds. */
+  /** Runs a task after those before it; rejects if it does not end within this many milliseconds. A function makes the message when it begins. */
   run<T>(message: unknown, timeoutMs?: number, transferred?: readonly TransferListItem[]): Promise<T>
   /** How long the last task took, in milliseconds; without the time until its thread and this one got to it. */
   readonly lastMs: number
@@ -120,7 +120,8 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
       return lastMs
     },
     run(message, timeoutMs = Number.POSITIVE_INFINITY, transferred = []) {
-      const result = last.then(() => send(message, timeoutMs, transferred))
+      const make = (): unknown => (typeof message === 'function' ? message() : message)
+      const result = last.then(() => send(make(), timeoutMs, transferred))
       last = result.catch(() => {})
       return result
     },

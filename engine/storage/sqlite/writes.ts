@@ -205,18 +205,23 @@ export const writeQueue = (writer: Executor, onCommit: () => void) => {
     pending = later
     return batch
   }
-  const run = (writes: readonly QueuedWrite[]): Promise<Written[]> =>
+  const run = (writes: () => readonly QueuedWrite[]): Promise<Written[]> =>
     writer.run<Written[]>(writes).catch((error: Error) => {
       // The worker may have committed before it died.
       throw error instanceof WorkerDied ? new OutcomeUnknown(error.message, { cause: error }) : error
     })
   const commitAll = async (): Promise<void> => {
     while (pending.length > 0) {
-      const batch = nextBatch()
-      const now = performance.now()
-      const commit = run(batch.map(({ write, since }) => ({ ...write, waitedMs: now - since }))).finally(onCommit)
-      for (const [index, { resolve }] of batch.entries()) resolve(commit.then((written) => written[index] as Written))
+      let batch: readonly Pending[] = []
+      // Only when the thread begins: a write that arrives during a transaction waits for no other transaction.
+      const commit = run(() => {
+        batch = nextBatch()
+        const now = performance.now()
+        return batch.map(({ write, since }) => ({ ...write, waitedMs: now - since }))
+      }).finally(onCommit)
       await commit.catch(() => {})
+      if (batch.length === 0) batch = nextBatch()
+      for (const [index, { resolve }] of batch.entries()) resolve(commit.then((written) => written[index] as Written))
     }
     committing = undefined
   }
@@ -224,7 +229,7 @@ export const writeQueue = (writer: Executor, onCommit: () => void) => {
     pending.push(...items)
     committing ??= commitAll()
   })
-  const starting = setTimeout(() => void run([]).catch(() => {}), startDelay)
+  const starting = setTimeout(() => void run(() => []).catch(() => {}), startDelay)
   starting.unref()
   return {
     write: (write: QueuedWrite) => new Promise<Written>((resolve) => add({ write, since: performance.now(), resolve })),
