@@ -112,7 +112,7 @@ export const importer = (service: Service, operation: ImportOperation) => {
       keyIssues: readonly errors.Issue[] = [],
     ): Promise<Stored> {
       const { rights } = permit
-      if (!hasHooks(service, resource))
+      if (!hasHooks(service, resource, ['create', 'update']))
         return storeIn(service.storage, rights, query, sent, keyIssues, (table, given) =>
           table.import({ ...given, idempotencyKey }),
         )

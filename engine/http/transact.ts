@@ -1,6 +1,6 @@
 /** The writes of custom operations, and those of resources with hooks: each a transaction, in which the hooks run. */
 import type { Rights } from '../descriptor/access.js'
-import type { HookOperation } from '../descriptor/hook.js'
+import { type HookOperation, hookOperations } from '../descriptor/hook.js'
 import type { NamedHook } from '../descriptor/hookFiles.js'
 import { memberTexts } from '../descriptor/jsonText.js'
 import { isWhole } from '../descriptor/kinds/index.js'
@@ -35,8 +35,11 @@ const operationOf: Readonly<Record<SentWrite['method'], HookOperation>> = {
 const hooksOf = ({ hooks = [] }: Pick<Service, 'hooks'>, { table }: Resource): readonly NamedHook[] =>
   hooks.filter(({ resource }) => resource.table === table)
 
-export const hasHooks = (service: Pick<Service, 'hooks'>, resource: Resource): boolean =>
-  hooksOf(service, resource).length > 0
+export const hasHooks = (
+  service: Pick<Service, 'hooks'>,
+  resource: Resource,
+  operations: readonly HookOperation[] = hookOperations,
+): boolean => hooksOf(service, resource).some(({ on }) => operations.some((operation) => on.includes(operation)))
 
 /** A row that has changed, in the name of somebody. */
 interface Change {
@@ -164,7 +167,7 @@ const writeWithin = async (
   const place = { storage: transaction, registry: service.registry }
   // A hook that changes its own row is not run for that.
   const isOwn = method === 'PATCH' && change?.resource === resource && change.id === write.id
-  const isHooked = isOwn || hooksOf(service, resource).some(({ on }) => on.includes(operationOf[method]))
+  const isHooked = isOwn || hasHooks(service, resource, [operationOf[method]])
   if (!isHooked) return makeWrite(place, write, { rights })
   const table = transaction.table(resource)
   // What the hooks have changed is undone with the write.
@@ -216,8 +219,9 @@ export const storeWrite = (
   { permit, rights = permit.rights, idempotencyKey }: StoreOptions,
   row?: Buffer,
 ): Promise<Stored> => {
-  const { resource } = write
-  if (!hasHooks(service, resource)) return makeWrite(service, write, { rights, idempotencyKey }, row)
+  const { resource, method } = write
+  if (!hasHooks(service, resource, [operationOf[method]]))
+    return makeWrite(service, write, { rights, idempotencyKey }, row)
   return transactOnce(service, resource, idempotencyKey, (transaction) =>
     writeWithin(service, transaction, write, rights, permit, { depth: 0 }),
   )
@@ -258,7 +262,7 @@ export const storeWrites = (
 ): Promise<Stored> => {
   const { rights } = permit
   const sent = service.hooks?.length ? sentWrites.map(readable) : []
-  const first = sent.find((write) => write && hasHooks(service, write.resource))
+  const first = sent.find((write) => write && hasHooks(service, write.resource, [operationOf[write.method]]))
   if (!first) return makeWrites(service, sentWrites, { rights, idempotencyKey })
   const managed = service.registry.find(({ existing }) => !existing) ?? first.resource
   return transactOnce(service, managed, idempotencyKey, async (transaction) => {
