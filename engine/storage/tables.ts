@@ -225,7 +225,8 @@ const createTables = (registry: Registry, database: Database, watch: ReturnType<
       const counted = resources.map(async (resource) => [resource, await tableOf(resource).count()] as const)
       return new Map(await Promise.all(counted))
     },
-    keys: tableOf(managed).writes.keys,
+    // A registry may be empty.
+    keys: tables.get(managed)?.writes.keys,
   }
 }
 
