@@ -1,7 +1,7 @@
 /** Generates rows and create bodies from descriptors, for tests and benchmarks. */
-import { byId } from '../engine/descriptor/ids.js'
 import { isWhole, kindOf } from '../engine/descriptor/kinds/index.js'
 import {
+  byId,
   type Field,
   idField,
   newRow,

@@ -1,8 +1,7 @@
 /** Reads the parameters of requests: those of a list with its cursor, and the id of a row. */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { parseId } from '../descriptor/ids.js'
-import { kindOf, type ParameterValue, storableText } from '../descriptor/kinds/index.js'
+import { isStorable, kindOf, type ParameterValue, storableText } from '../descriptor/kinds/index.js'
 import {
   listParameters,
   type QueryParameter,
@@ -17,9 +16,9 @@ import {
   type Selection,
   selectionKey,
 } from '../descriptor/listQuery.js'
-import type { Field, Registry, Resource } from '../descriptor/registry.js'
+import { type Field, parseId, type Registry, type Resource } from '../descriptor/registry.js'
 import { defaultSummaryQuery, type SummaryQuery } from '../descriptor/summary.js'
-import { isStorable, Violation } from '../descriptor/violations.js'
+import { Violation } from '../descriptor/violations.js'
 import { type HttpError, type Issue, parametersInvalid } from './errors.js'
 import { cursorIssue, itemIdIssue, operatorIssue, parameterIssue } from './issues.js'
 

@@ -1,5 +1,6 @@
 /** Values of `json()`: kept as the text that was sent, so that members keep their order and numbers their digits. */
-import { isStorable, Violation } from './violations.js'
+import { isStorable } from './kinds/strings.js'
+import { Violation } from './violations.js'
 
 /** A JSON value as its text, without white space between tokens. */
 export class JsonText {

@@ -1,7 +1,7 @@
 /** The query parameters of reads: each has its name, its schema for the documents, its parser, and its part of the query. */
 import { z } from 'zod'
 import { expandableFields, expandableReferrers } from './expansion.js'
-import { kindOf, kinds, type ParameterValue } from './kinds/index.js'
+import { isStorable, kindOf, kinds, type ParameterValue } from './kinds/index.js'
 import { defaultListQuery, type ListQuery, possibleConditions, possibleOrders, textKey } from './listQuery.js'
 import { type Operand, type OperatorName, operatorOf } from './operators.js'
 import type { Field, Registry, Resource } from './registry.js'
@@ -15,7 +15,7 @@ import {
   type SummaryQuery,
 } from './summary.js'
 import { ruleKeywords } from './valueRules.js'
-import { isStorable, Violation } from './violations.js'
+import { Violation } from './violations.js'
 
 export const maxListed = 100
 

@@ -2,11 +2,12 @@
 import { describeClock, preciseClock } from './clock.js'
 import type { Descriptor } from './define.js'
 import type { FieldSpec } from './fields.js'
-import { canonicalOf, type GivenValue, type IdKind, isWhole, type Kind, kindOf } from './kinds/index.js'
+import { canonicalOf, type GivenValue, type IdKind, isStorable, isWhole, type Kind, kindOf } from './kinds/index.js'
 import { pluralName } from './names.js'
 import type { Options, TextFormat } from './options.js'
 import type { FileError } from './registryError.js'
 import { newUuid } from './uuids.js'
+import { Violation } from './violations.js'
 
 export type { GivenValue }
 export type Value = GivenValue | null
@@ -59,6 +60,24 @@ const idSpec = ({ existing, id = 'integer', idColumn: column = 'id' }: Omit<Desc
 }
 
 export const idField = ({ fields }: Pick<Resource, 'fields'>): Field => fields[0] as Field
+
+/** Whether a text is an integer of so many bits, in its one form. */
+export const isInteger = (text: string, bits = 64): boolean =>
+  /^(?:0|-?[1-9]\d{0,18})$/.test(text) && BigInt.asIntN(bits, BigInt(text)) === BigInt(text)
+
+/** The id that a text stands for, in its one form; undefined if no row can have it. */
+export const parseId = (resource: Pick<Resource, 'fields'>, text: string): RowId | undefined => {
+  const field = idField(resource)
+  if (isWhole(field)) return isInteger(text) ? text : undefined
+  const id = isStorable(text) ? kindOf(field.kind).parse(text, field) : undefined
+  return id === undefined || id instanceof Violation ? undefined : String(id)
+}
+
+/** Compares rows by id; texts by their code points. */
+export const byId = ({ id: a = null }: RowValues, { id: b = null }: RowValues): number =>
+  typeof a === 'number' && typeof b === 'number'
+    ? a - b
+    : Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)))
 
 /** A timestamp has milliseconds, those of the clock too. */
 const withMilliseconds = (kind: Kind, options: Options<GivenValue>): Options<GivenValue> => {

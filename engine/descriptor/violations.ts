@@ -12,8 +12,6 @@ export const jsonNoun = (value: unknown): string => {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
-
 /** A character outside the first plane takes two units. Not by a match, which takes 60 ms for a megabyte of them. */
 export const countCodePoints = (text: string): number => {
   let count = 0

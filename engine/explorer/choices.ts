@@ -1,8 +1,7 @@
 /** Suggestions for a reference: the rows that a typed text finds, by their labels. */
 import { queryParameters } from '../contract/parameters.js'
-import { parseId } from '../descriptor/ids.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
-import { type Field, filterFields, type Resource, type RowValues } from '../descriptor/registry.js'
+import { type Field, filterFields, parseId, type Resource, type RowValues } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
 import { countValues, inTime } from './counts.js'
 import { withFilter } from './filters.js'

@@ -5,8 +5,14 @@ import { bodyInvalid } from '../contract/errors.js'
 import { bodyIssue } from '../contract/issues.js'
 import { hasTooManyValues } from '../contract/jsonScan.js'
 import { queryParameters } from '../contract/parameters.js'
-import { parseId } from '../descriptor/ids.js'
-import { type Field, type Resource, type RowId, type RowValues, updatableFields } from '../descriptor/registry.js'
+import {
+  type Field,
+  parseId,
+  type Resource,
+  type RowId,
+  type RowValues,
+  updatableFields,
+} from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
 import type { Referencing } from '../storage/writeData.js'
 import { shownIds } from './conflicts.js'

@@ -1,6 +1,12 @@
 /** Names for people: of a field (`dept_id`, whose target is named Department, is "Department"), and of a row, which is its label. */
-import { parseId } from '../descriptor/ids.js'
-import { type Field, type Registry, type Resource, type RowValues, searchedFields } from '../descriptor/registry.js'
+import {
+  type Field,
+  parseId,
+  type Registry,
+  type Resource,
+  type RowValues,
+  searchedFields,
+} from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
 import { cut } from './excerpt.js'
 import { type Html, html } from './html.js'

@@ -1,9 +1,8 @@
 /** The form of a custom operation, and its response. */
 import { queryParameters } from '../contract/parameters.js'
 import { basePath } from '../contract/service.js'
-import { parseId } from '../descriptor/ids.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
-import type { Registry, Resource } from '../descriptor/registry.js'
+import { parseId, type Registry, type Resource } from '../descriptor/registry.js'
 import { postedId, postedText } from './controlTexts.js'
 import { formOrSignIn, renderForm } from './formPages.js'
 import { type Html, html } from './html.js'

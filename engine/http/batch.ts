@@ -19,15 +19,15 @@ const accessNames = { POST: 'create', PATCH: 'update', DELETE: 'delete' } as con
 
 const readAll = async (source: string): Promise<SentOperation[]> => {
   const pause = inTurns()
-  const sent: SentOperation[] = []
+  const operations: SentOperation[] = []
   for (const operation of readOperations(source)) {
-    if (sent.push(operation) > maxOperations)
+    if (operations.push(operation) > maxOperations)
       throw errors.bodyInvalid([
         bodyIssue('too_long', `A batch has at most ${maxOperations} operations.`, 'operations'),
       ])
     await pause()
   }
-  return sent
+  return operations
 }
 
 /** What an operation of a batch asks for; throws if that is not possible. */
@@ -72,19 +72,19 @@ export const batch = (
     const { caller, rights } = permit
     ctx.state.isPrivate = registry.some(isGuarded)
     const source = await readText(ctx, ['application/json'], importLimit)
-    const sent = await readAll(source)
+    const sentOperations = await readAll(source)
     const keyIssues: errors.Issue[] = []
     const idempotencyKey = idempotencyKeyOf(ctx, caller, [source], keyIssues)
     if (keyIssues.length > 0) throw errors.bodyInvalid(keyIssues)
-    if (idempotencyKey && (!managed || sent.some(isExisting))) throw errors.keysNotSupported()
+    if (idempotencyKey && (!managed || sentOperations.some(isExisting))) throw errors.keysNotSupported()
     const earlier = idempotencyKey && managed && (await earlierWrite(ctx, caller, storage, managed))
     // Rights come before a replay.
-    if (earlier) for (const [n, operation] of sent.entries()) checkRight(operation, n, rights)
-    const writes = sent.map((operation) => () => sentWrite(writers, rights, operation))
+    if (earlier) for (const [n, operation] of sentOperations.entries()) checkRight(operation, n, rights)
+    const writes = sentOperations.map((operation) => () => sentWrite(writers, rights, operation))
     const outcome = earlier
       ? replayed(earlier, idempotencyKey)
       : await storeWrites(service, writes, { permit, idempotencyKey })
-    const resources = sent.map(({ path }) => resourceAt(path))
+    const resources = sentOperations.map(({ path }) => resourceAt(path))
     const isOther = outcome.replayed && !resources.every((one) => !one || seesAll(rights.of(one)))
     const body = isOther ? await resultsNow(storage, rights, resources, outcome.body) : outcome.body
     sendStored(ctx, 200, { body: finish(body), replayed: outcome.replayed })

@@ -44,8 +44,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 const checkContentType = ({ request }: Context, allowed: readonly string[]): void => {
   const type = request.type.trim().toLowerCase()
   if (!allowed.includes(type)) {
-    const sent = type === '' ? 'none' : `"${shorten(type)}"`
-    throw rejectBody('content_type', `Content-Type must be ${allowed.join(' or ')}, but is ${sent}.`)
+    const sentType = type === '' ? 'none' : `"${shorten(type)}"`
+    throw rejectBody('content_type', `Content-Type must be ${allowed.join(' or ')}, but is ${sentType}.`)
   }
   if (!/^(?:utf-?8)?$/i.test(request.charset)) {
     throw rejectBody('content_type', 'The body must be JSON in UTF-8; leave out the charset or send charset=utf-8.')

@@ -49,11 +49,11 @@ export interface Permit {
 }
 
 const servicePermit: Permit = { caller: serviceCaller, rights: allRights }
-const known = new WeakMap<Identity, Permit>([[serviceCaller, servicePermit]])
+const permits = new WeakMap<Identity, Permit>([[serviceCaller, servicePermit]])
 
 export const permitFor = (caller: Identity): Permit => {
-  const permit = known.get(caller) ?? { caller, rights: rightsOf(caller) }
-  known.set(caller, permit)
+  const permit = permits.get(caller) ?? { caller, rights: rightsOf(caller) }
+  permits.set(caller, permit)
   return permit
 }
 

@@ -129,8 +129,8 @@ const send = async (
 export const sendRow = (ctx: AppContext, { tag, body }: CachedBody): Promise<void> => {
   const allowed = allowedTags(ctx)
   if (allowed && !allowed.includes(tag)) throw preconditionFailed(`"${tag}"`)
-  const known = tagsIn(ctx.req.headers['if-none-match'] ?? '', 'weak')
-  const isNotModified = known === '*' || known.map(plainTag).includes(tag)
+  const knownTags = tagsIn(ctx.req.headers['if-none-match'] ?? '', 'weak')
+  const isNotModified = knownTags === '*' || knownTags.map(plainTag).includes(tag)
   const encoding = encodingFor(ctx, body)
   return send(ctx, { body, etag: formatEtag(tag, encoding), encoding, isNotModified })
 }

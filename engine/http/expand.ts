@@ -4,7 +4,7 @@ import { expandableReferrers } from '../descriptor/expansion.js'
 import { kindOf, type ParameterValue } from '../descriptor/kinds/index.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import type { Registry, Resource, RowId } from '../descriptor/registry.js'
-import { rowTag } from '../storage/makeWrite.js'
+import { rowTag } from '../storage/sql.js'
 import type { CachedBody, Caller, Storage, StreamedBody } from '../storage/storage.js'
 
 type Member = readonly [name: string, list: CachedBody | StreamedBody]

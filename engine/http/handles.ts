@@ -8,14 +8,13 @@ import { createSchema, updateSchema } from '../contract/schemas.js'
 import { allRights, isAllowed, type Rights } from '../descriptor/access.js'
 import type { AccessName } from '../descriptor/define.js'
 import type { GivenId, Handle } from '../descriptor/handle.js'
-import { parseId } from '../descriptor/ids.js'
 import { listParameters } from '../descriptor/listParameters.js'
 import type { ListQuery } from '../descriptor/listQuery.js'
 import { didYouMean } from '../descriptor/nearest.js'
 import type { CodeContext } from '../descriptor/operation.js'
-import { type Registry, type Resource, type RowId, updatableFields } from '../descriptor/registry.js'
+import { parseId, type Registry, type Resource, type RowId, updatableFields } from '../descriptor/registry.js'
 import { buildOnce } from '../process/buildOnce.js'
-import { rowTag } from '../storage/makeWrite.js'
+import { rowTag } from '../storage/sql.js'
 import type { Tables } from '../storage/storage.js'
 import type { Permit } from './callers.js'
 import { tagsAllowedBy } from './conditional.js'
@@ -92,14 +91,14 @@ type Parts = ReturnType<typeof partsOf>
 const partsByRegistry = new WeakMap<Registry, Map<string, Parts>>()
 
 const partsOfTable = (registry: Registry, table: unknown): Parts => {
-  const known = partsByRegistry.get(registry) ?? new Map<string, Parts>()
-  partsByRegistry.set(registry, known)
-  const found = known.get(String(table))
-  if (found) return found
+  const partsByTable = partsByRegistry.get(registry) ?? new Map<string, Parts>()
+  partsByRegistry.set(registry, partsByTable)
+  const cachedParts = partsByTable.get(String(table))
+  if (cachedParts) return cachedParts
   const resource = registry.find((one) => one.table === table)
   if (!resource) throw new TypeError('of() takes the default export of a file in resources/')
   const parts = partsOf(registry, resource)
-  known.set(resource.table, parts)
+  partsByTable.set(resource.table, parts)
   return parts
 }
 
@@ -225,8 +224,8 @@ const handleOf = (
     if (!named || !isService) return named
     return work.step(async () => {
       const row = await work.storage.table(resource).get(id)
-      const seen = await work.storage.table(resource, [], callerRights).get(id)
-      return row && seen && named.includes(seen.tag) ? [row.tag] : named
+      const seenRow = await work.storage.table(resource, [], callerRights).get(id)
+      return row && seenRow && named.includes(seenRow.tag) ? [row.tag] : named
     })
   }
   return {

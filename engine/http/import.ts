@@ -83,10 +83,10 @@ export const importer = (service: Service, operation: ImportOperation) => {
         'conflicts' in outcome
           ? outcome.conflicts.filter((one) => 'field' in one && one.field === match && rows[one.row]?.kind === 'insert')
           : []
-      const found = matched.map(({ row }) => row).join()
+      const matchedRows = matched.map(({ row }) => row).join()
       // If the same rows are found again, the caller may not read them.
-      const isMatchedNow = matched.length > 0 && found !== before
-      before = found
+      const isMatchedNow = matched.length > 0 && matchedRows !== before
+      before = matchedRows
       if ('isStale' in outcome || (isMatchedNow && issues.total === 0 && !isLast)) return undefined
       return finished(table, outcome, sent, rows, issues)
     })

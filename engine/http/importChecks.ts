@@ -20,7 +20,7 @@ import {
 import { valueSchema } from '../descriptor/valueRules.js'
 import { inTurns } from '../process/batchPerTick.js'
 import { digestSet } from '../process/digestSet.js'
-import { rowTag } from '../storage/makeWrite.js'
+import { rowTag } from '../storage/sql.js'
 import type { Table } from '../storage/storage.js'
 import type { Import, ImportedRow, RowConflict } from '../storage/writeData.js'
 
@@ -58,12 +58,12 @@ export type Issues = ReturnType<typeof issueList>
 /** Finds unique values that an earlier row has already. */
 const duplicateFinder = (resource: Resource) => {
   const unique = resource.fields.filter((field) => field.unique || (field.name === 'id' && !field.managed))
-  const seen = new Map(unique.map(({ name }) => [name, digestSet()]))
+  const digestsByField = new Map(unique.map(({ name }) => [name, digestSet()]))
   return (row: RowValues): string[] =>
     unique.flatMap(({ name, unique: within = [] }) => {
       const values = [name, ...within].map((one) => row[one] ?? null)
       if (values.includes(null)) return []
-      return seen.get(name)?.add(JSON.stringify(values)) ? [] : [name]
+      return digestsByField.get(name)?.add(JSON.stringify(values)) ? [] : [name]
     })
 }
 
@@ -203,12 +203,12 @@ export const importChecker = (
         : isSecret(name) || JSON.stringify(value) !== JSON.stringify(before[name] ?? null)
     const changes: RowValues = Object.fromEntries(Object.entries(values).filter(isChange))
     const stamps = currentStamps(resource)
-    const known = { id: String(before['id']), tag: rowTag(stored) }
+    const knownRow = { id: String(before['id']), tag: rowTag(stored) }
     return {
       row:
         Object.keys(changes).length === 0
-          ? { kind: 'keep', ...known }
-          : { kind: 'update', ...known, values: changes, stamps },
+          ? { kind: 'keep', ...knownRow }
+          : { kind: 'update', ...knownRow, values: changes, stamps },
       final: { ...before, ...changes },
       issues: [...issues, ...changeIssues(resource, before, changes, stamps)],
     }
@@ -243,9 +243,9 @@ export const importChecker = (
     for (const [n, row] of sentRows.entries()) {
       await pause()
       const { key, issues: keyIssues } = keys[n] as Matched
-      const wrong = [...row.issues, ...keyIssues]
+      const rowIssues = [...row.issues, ...keyIssues]
       const checked =
-        wrong.length > 0 ? { ...invalid, issues: wrong } : checkRow(row, match, key, existing?.get(String(key)))
+        rowIssues.length > 0 ? { ...invalid, issues: rowIssues } : checkRow(row, match, key, existing?.get(String(key)))
       const isTwice = match !== undefined && key !== null && !matched.add(String(key))
       const duplicates = findDuplicates(checked.final).filter((name) => name !== match?.name)
       const conflicts = [...(isTwice ? [match.name] : []), ...duplicates]

@@ -35,9 +35,9 @@ const typeOf = (bytes: Buffer): ImportType => {
 /** The rows that were pasted, or those of the file; undefined if there are none. */
 const rowsIn = ({ texts, files }: FormBody): { type: ImportType; bytes: Buffer } | undefined => {
   const pasted = texts.get('text') ?? ''
-  const sent = !/\S/.test(pasted) ? files.get('file') : Buffer.from(pasted)
-  if (sent === undefined || sent.length === 0) return undefined
-  const bytes = inUtf8(sent)
+  const sentBytes = !/\S/.test(pasted) ? files.get('file') : Buffer.from(pasted)
+  if (sentBytes === undefined || sentBytes.length === 0) return undefined
+  const bytes = inUtf8(sentBytes)
   if (bytes.length > importLimit) throw errors.payloadTooLarge(importLimit)
   return { type: typeOf(bytes), bytes }
 }
@@ -64,11 +64,11 @@ export const createImportForm = (service: Service, operation: ImportOperation): 
       const { permit, posted, body, idempotencyKey } = request
       const { rights } = permit
       const query = queryOf(request)
-      const sent = rowsIn(body)
+      const sentRows = rowsIn(body)
       const noRows = { field: 'file', message: 'Choose a file, or paste rows.' }
-      if (!sent) return { ...posted, status: 422, issues: [noRows] }
+      if (!sentRows) return { ...posted, status: 422, issues: [noRows] }
       await nextTurn()
-      const rows = await read(rights, { ...sent, query })
+      const rows = await read(rights, { ...sentRows, query })
       await nextTurn()
       const key = query.dryRun ? undefined : idempotencyKey
       const earlier = key && (await service.storage.table(resource).earlierWrite(key.key))
@@ -76,17 +76,17 @@ export const createImportForm = (service: Service, operation: ImportOperation): 
       const counts = JSON.parse(String(stored.body)) as ImportCounts
       if (!query.dryRun) return { next: pageUrl(resource), message: importMessage(resource, counts) }
       await nextTurn()
-      const preview = await importPreview(resource, sent.type, sent.bytes, [])
+      const preview = await importPreview(resource, sentRows.type, sentRows.bytes, [])
       return { ...posted, checked: { issues: [], total: 0, counts, preview } }
     },
     async explain({ body, posted }, error) {
       const { status, message } = error
       const issues = issuesIn(error)
-      const sent = issues.length > 0 ? rowsIn(body) : undefined
-      if (!sent) return { ...posted, status, message }
+      const sentRows = issues.length > 0 ? rowsIn(body) : undefined
+      if (!sentRows) return { ...posted, status, message }
       await nextTurn()
       const { details } = (error.body as { error: { details?: { total?: number } } }).error
-      const preview = await importPreview(resource, sent.type, sent.bytes, issues)
+      const preview = await importPreview(resource, sentRows.type, sentRows.bytes, issues)
       return { ...posted, status, checked: { issues, total: details?.total ?? issues.length, preview } }
     },
   }

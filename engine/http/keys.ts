@@ -34,14 +34,14 @@ const expected =
 
 /** Reads the text of a file with keys; throws with what is wrong. */
 export const parseKeys = (source: string): ApiKey[] => {
-  let given: unknown
+  let entries: unknown
   try {
-    given = JSON.parse(source)
+    entries = JSON.parse(source)
   } catch {
     throw new KeysError('it is not valid JSON')
   }
-  if (!Array.isArray(given)) throw new KeysError('it is not a JSON array')
-  const keys = given.map((one, n) => {
+  if (!Array.isArray(entries)) throw new KeysError('it is not a JSON array')
+  const keys = entries.map((one, n) => {
     const { data, error } = keySchema.safeParse(one)
     if (!data) {
       const place = error.issues[0]?.path.join('.') || error.issues[0]?.message

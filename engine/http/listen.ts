@@ -3,14 +3,13 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { methodNotAllowed } from '../contract/errors.js'
+import { badRequest, type HttpError, hostUnclear, methodNotAllowed } from '../contract/errors.js'
 import { batchPerTick } from '../process/batchPerTick.js'
 import type { App } from './app.js'
+import { probeClient, trackConnections } from './connections.js'
+import { type ParserError, parserError, rejectRequests } from './rejectRequests.js'
 
 type Served = Pick<App, 'handle' | 'logRequest'>
-
-import { probeClient, trackConnections } from './connections.js'
-import { type ParserError, parserError, rejectRequests, requestError } from './rejectRequests.js'
 
 const serverAddress = (server: Server): string => {
   const { address, family, port } = server.address() as AddressInfo
@@ -34,11 +33,36 @@ const [requestTimeoutMs, importTimeoutMs] = [30_000, 300_000]
 
 const isImport = ({ url = '' }: IncomingMessage): boolean => /\/import(?:\?|$)/.test(url)
 
+/** A name, an IPv4 or an IPv6 address, and perhaps a port. A comma would be two hosts that a proxy joined. */
+const hostGrammar = /^(?:[\w.~%!$&'()*+;=-]+|\[[\w:.%~-]+\])(?::\d*)?$/
+
+/** Whether a request has exactly one valid Host header: two allow request smuggling. HTTP/1.0 needs none. */
+const hasValidHost = ({ headers, rawHeaders, httpVersion }: IncomingMessage): boolean => {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  if (hosts === 0) return httpVersion === '1.0'
+  return hosts === 1 && hostGrammar.test(headers.host ?? '')
+}
+
+/** Why a request that Node has parsed is refused; undefined if it is not. */
+const requestError = (request: IncomingMessage): HttpError | undefined => {
+  if (request.httpVersionMajor !== 1) return badRequest(505, 'The service speaks HTTP/1.1 only.')
+  if (!hasValidHost(request)) return hostUnclear()
+  const coding = request.headers['transfer-encoding']?.toLowerCase()
+  if (coding === undefined || coding === 'chunked') return undefined
+  // If chunked is not the last coding, the length of the body is unknown.
+  const status = /[ \t,]chunked$/.test(coding) ? 501 : 400
+  return badRequest(status, 'Transfer-Encoding must be chunked; compress a body with Content-Encoding instead.')
+}
+
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
-const makeServer = ({ handle, logRequest }: Served, isStopping: () => boolean, given: Limits): Server => {
-  const { sendTimeout = sendTimeoutMs, keepAliveMs: keepAliveTimeout = defaultKeepAliveMs, maxIdle } = given
+const makeServer = ({ handle, logRequest }: Served, isStopping: () => boolean, limitOptions: Limits): Server => {
+  const { sendTimeout = sendTimeoutMs, keepAliveMs: keepAliveTimeout = defaultKeepAliveMs, maxIdle } = limitOptions
   const reject = rejectRequests(logRequest)
 
   const handleInBatches = batchPerTick<ServerResponse>((responses) => {

@@ -40,20 +40,22 @@ export const createOperationForm = (service: Service, operation: OwnOperation): 
     },
     explain({ posted }, error) {
       const { detail } = error.body as { detail?: readonly errors.Issue[] }
-      const all = (detail ?? issuesIn(error)).map(({ loc: [place, name = '', ...inside], msg }) => {
+      const fieldMessages = (detail ?? issuesIn(error)).map(({ loc: [place, name = '', ...inside], msg }) => {
         const names = [`${place}.${name}`, `${place}.`]
         const field = names.find((one) => postedText(posted, one) !== undefined)
         const path = (field === `${place}.` ? [name, ...inside] : inside).filter((one) => one !== '')
         return { field, message: `${path.length > 0 ? `${path.join('.')}: ` : ''}${msg}.`, name }
       })
-      if (all.length === 0) return { ...posted, status: error.status, message: error.message }
-      const count = all.length === 1 ? '1 error' : `${all.length} errors`
-      const others = all.filter(({ field }) => field === undefined).map(({ name, message }) => `${name}: ${message}`)
+      if (fieldMessages.length === 0) return { ...posted, status: error.status, message: error.message }
+      const count = fieldMessages.length === 1 ? '1 error' : `${fieldMessages.length} errors`
+      const otherMessages = fieldMessages
+        .filter(({ field }) => field === undefined)
+        .map(({ name, message }) => `${name}: ${message}`)
       return {
         ...posted,
         status: error.status,
-        issues: all.flatMap(({ field, message }) => (field === undefined ? [] : [{ field, message }])),
-        message: [`Not done: ${count}.`, ...others].join(' '),
+        issues: fieldMessages.flatMap(({ field, message }) => (field === undefined ? [] : [{ field, message }])),
+        message: [`Not done: ${count}.`, ...otherMessages].join(' '),
       }
     },
   }

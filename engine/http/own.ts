@@ -32,14 +32,14 @@ const isList = (schema: unknown): boolean => {
 
 /** The parameters of a query by name: a text, or a list of those that were sent. */
 const sentIn = (querystring: string, lists: ReadonlySet<string>): object => {
-  const sent = new Map<string, string[]>()
+  const valuesByName = new Map<string, string[]>()
   for (const [name, value] of queryParameters(querystring)) {
-    const values = sent.get(name)
+    const values = valuesByName.get(name)
     if (values) values.push(value)
-    else sent.set(name, [value])
+    else valuesByName.set(name, [value])
   }
   return Object.fromEntries(
-    [...sent].map(([name, values]) => [name, values.length > 1 || lists.has(name) ? values : values[0]]),
+    [...valuesByName].map(([name, values]) => [name, values.length > 1 || lists.has(name) ? values : values[0]]),
   )
 }
 
@@ -113,16 +113,16 @@ export const ownRunner = (service: Service, { own }: OwnOperation) => {
     const table = managed ?? service.registry[0]
     const earlier = key && table && (await service.storage.table(table).earlierWrite(key.key))
     if (earlier && key) return replayed(earlier, key)
-    let sent: object | undefined = await readSent(question)
+    let firstValues: object | undefined = await readSent(question)
     return transactOnce(
       service,
       table,
       key,
       async (transaction) => {
         const work = transactionWork(service, transaction, permit)
-        const given = sent ?? (await readSent(question))
-        sent = undefined
-        const stored = await attempt(work, permit, question, given)
+        const sentValues = firstValues ?? (await readSent(question))
+        firstValues = undefined
+        const stored = await attempt(work, permit, question, sentValues)
         await work.end()
         return stored
       },
@@ -131,14 +131,14 @@ export const ownRunner = (service: Service, { own }: OwnOperation) => {
   }
 
   const alone = async (permit: Permit, question: Question): Promise<Stored> => {
-    const sent = await readSent(question)
+    const sentValues = await readSent(question)
     const work = singleWork(service, permit, own.method === 'GET')
     const ended = new AbortController()
     const late = async () => {
       await setTimeout(maxTimeoutMs, undefined, { signal: ended.signal, ref: false })
       throw errors.unavailable('The operation took too long.')
     }
-    return Promise.race([attempt(work, permit, question, sent), late()]).finally(() => {
+    return Promise.race([attempt(work, permit, question, sentValues), late()]).finally(() => {
       work.end()
       ended.abort()
     })
@@ -157,8 +157,8 @@ export const ownHandler = (service: Service, operation: OwnOperation): Handler =
   return async (ctx) => {
     const permit = await guard(ctx)
     if (ctx.req.headers['idempotency-key'] !== undefined && !isTransaction(own)) throw errors.keyNotTaken()
-    const found = pattern.exec(ctx.path) ?? []
-    const params = Object.fromEntries(names.map((name, n) => [name, decodeParameter(found[n + 1] ?? '')]))
+    const segments = pattern.exec(ctx.path) ?? []
+    const params = Object.fromEntries(names.map((name, n) => [name, decodeParameter(segments[n + 1] ?? '')]))
     const source = own.body ? (await readValue(ctx)).source : undefined
     const issues: errors.Issue[] = []
     const idempotencyKey = idempotencyKeyOf(ctx, permit.caller, [ctx.querystring, source ?? ''], issues)

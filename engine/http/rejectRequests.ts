@@ -1,36 +1,12 @@
-/** Rejects requests that are not valid HTTP, before they reach the app. */
+/** Responds to requests that are not valid HTTP, which do not reach the app. */
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { badRequest, type HttpError, hostUnclear, payloadTooLarge } from '../contract/errors.js'
+import { badRequest, type HttpError, payloadTooLarge } from '../contract/errors.js'
 import { bodyLimit } from '../contract/rowBody.js'
 import { jsonType } from './conditional.js'
 import { commonHeaders } from './envelope.js'
 import { type OnRequest, parseTrace, readRequestId } from './requestLog.js'
-
-/** A name, an IPv4 or an IPv6 address, and perhaps a port. A comma would be two hosts that a proxy joined. */
-const hostGrammar = /^(?:[\w.~%!$&'()*+;=-]+|\[[\w:.%~-]+\])(?::\d*)?$/
-
-/** Whether a request has exactly one valid Host header: two allow request smuggling. HTTP/1.0 needs none. */
-const hasValidHost = ({ headers, rawHeaders, httpVersion }: IncomingMessage): boolean => {
-  let hosts = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
-  }
-  if (hosts === 0) return httpVersion === '1.0'
-  return hosts === 1 && hostGrammar.test(headers.host ?? '')
-}
-
-export const requestError = (request: IncomingMessage): HttpError | undefined => {
-  if (request.httpVersionMajor !== 1) return badRequest(505, 'The service speaks HTTP/1.1 only.')
-  if (!hasValidHost(request)) return hostUnclear()
-  const coding = request.headers['transfer-encoding']?.toLowerCase()
-  if (coding === undefined || coding === 'chunked') return undefined
-  // If chunked is not the last coding, the length of the body is unknown.
-  const status = /[ \t,]chunked$/.test(coding) ? 501 : 400
-  return badRequest(status, 'Transfer-Encoding must be chunked; compress a body with Content-Encoding instead.')
-}
 
 export interface ParserError extends Error {
   readonly code?: string

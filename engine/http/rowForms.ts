@@ -15,7 +15,7 @@ import { readLabels, rowLabel } from '../explorer/names.js'
 import type { Visitor } from '../explorer/page.js'
 import { findRow } from '../explorer/rows.js'
 import { issueWords } from '../explorer/ruleWords.js'
-import { rowTag } from '../storage/makeWrite.js'
+import { rowTag } from '../storage/sql.js'
 import { type FormHandler, type FormRequest, issuesIn } from './forms.js'
 import type { Service } from './serviceParts.js'
 import { storeWrite } from './transact.js'
@@ -58,10 +58,11 @@ export const explainIssues = (
   const { status, message } = error
   const what = prefix === '' ? 'the row' : 'the rows'
   if (error.code === 'outcome_unknown') return { ...posted, status, message: doubtOf(resource, what, doneWords[kind]) }
-  const all = issuesIn(error)
+  const allIssues = issuesIn(error)
   // Of a value that cannot be read, it is no news that it is missing.
-  const issues = all.filter(
-    ({ type, loc }) => type !== 'missing' || !all.some((one) => one.type !== type && one.loc.at(-1) === loc.at(-1)),
+  const issues = allIssues.filter(
+    ({ type, loc }) =>
+      type !== 'missing' || !allIssues.some((one) => one.type !== type && one.loc.at(-1) === loc.at(-1)),
   )
   if (issues.length === 0) return { ...posted, status, message: `${prefix}${message}` }
   if (issues.some(({ type }) => type === 'idempotency_key_reused'))
@@ -93,18 +94,22 @@ export const createRowForm = (service: Service, { resource, ...writer }: Writer,
   /** The row that is changed, as it is now, and what was sent for it. */
   const read = async ({ ctx, visitor, segment, posted, permit }: FormRequest, seen: Resource) => {
     const fields = kind === 'create' ? writableFields(seen) : editedFields(seen, ctx.querystring)
-    const found = kind === 'create' ? undefined : await findRow(visitor.storage, seen, segment)
+    const foundRow = kind === 'create' ? undefined : await findRow(visitor.storage, seen, segment)
     const tag = posted.texts.get('form.tag')
-    const ifMatch = found && tag !== null ? [tag] : undefined
-    const changeable = { id: found?.id ?? '', ifMatch }
+    const ifMatch = foundRow && tag !== null ? [tag] : undefined
+    const changeable = { id: foundRow?.id ?? '', ifMatch }
     const current =
       kind === 'create' ? undefined : await findChangeable(storage, permit.rights, resource, kind, changeable)
-    if (kind === 'delete') return { found, ifMatch, current, fields, source: '', issues: [] }
-    const labels = await readLabels(visitor, fields, ({ name }) => [found?.row[name] ?? null])
-    const { source, issues } = await readForm(visitor, fields, { ...(found && { row: found.row }), labels, posted })
+    if (kind === 'delete') return { foundRow, ifMatch, current, fields, source: '', issues: [] }
+    const labels = await readLabels(visitor, fields, ({ name }) => [foundRow?.row[name] ?? null])
+    const { source, issues } = await readForm(visitor, fields, {
+      ...(foundRow && { row: foundRow.row }),
+      labels,
+      posted,
+    })
     const large = largeRow(resource, source)
     if (large) throw errors.bodyInvalid([large])
-    return { found, ifMatch, current, fields, source, issues }
+    return { foundRow, ifMatch, current, fields, source, issues }
   }
 
   const created = async ({ visitor }: FormRequest, seen: Resource, body: Buffer): Promise<Done> => {
@@ -122,20 +127,20 @@ export const createRowForm = (service: Service, { resource, ...writer }: Writer,
       const { visitor, permit, idempotencyKey, segment } = request
       const seen = offeredResource(visitor, resource, kind)
       const earlier = idempotencyKey && (await storage.table(resource).earlierWrite(idempotencyKey.key))
-      const sent = earlier ? undefined : await read(request, seen)
-      const { found, ifMatch, current, fields = [], source = '', issues } = sent ?? {}
+      const form = earlier ? undefined : await read(request, seen)
+      const { foundRow, ifMatch, current, fields = [], source = '', issues } = form ?? {}
       const body = source === '' ? undefined : JSON.parse(source)
-      const write = { method, resource, readBody, id: found?.id, ifMatch, body, source, ...(issues && { issues }) }
+      const write = { method, resource, readBody, id: foundRow?.id, ifMatch, body, source, ...(issues && { issues }) }
       const stored =
         earlier && idempotencyKey
           ? replayed(earlier, idempotencyKey)
           : await storeWrite(service, write, { permit, idempotencyKey }, current)
       if (kind === 'create') return created(request, seen, stored.body)
-      const id = found?.id ?? decodeURIComponent(segment)
+      const id = foundRow?.id ?? decodeURIComponent(segment)
       if (kind === 'delete') return { next: table, message: `${resource.name} #${id} deleted.` }
       const after = JSON.parse(String(stored.body)) as RowValues
       const changed = fields.filter(({ name }) => Object.hasOwn(body ?? {}, name))
-      const changes = found ? [{ id, tag: rowTag(stored.body), before: found.row, after }] : []
+      const changes = foundRow ? [{ id, tag: rowTag(stored.body), before: foundRow.row, after }] : []
       const undo = changes.length > 0 && undoButton(seen, changed, changes)
       return { next: rowUrl(resource, id), message: html`${resource.name} #${id} saved.${undo}` }
     },

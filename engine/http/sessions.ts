@@ -71,9 +71,9 @@ export const createSessions = (service: Service) => {
     if (!content || Date.now() >= content.until) return undefined
     if ('digest' in content)
       return content.digest === tokenDigest ? serviceCaller : credentials?.keys?.find(content.digest)
-    const known = opened.get(cookie) ?? { ...content.caller, expires: content.until }
-    opened.set(cookie, known)
-    return known
+    const caller = opened.get(cookie) ?? { ...content.caller, expires: content.until }
+    opened.set(cookie, caller)
+    return caller
   }
   const setCookie = (ctx: AppContext, value: string, maxAge: number): void => {
     const attributes = [
@@ -87,12 +87,12 @@ export const createSessions = (service: Service) => {
   }
   /** An address with many failures waits, one attempt after the other. */
   const waitForTurn = async (address: string): Promise<void> => {
-    const known = attempts.get(address)
-    if (!known || known.failed < freeAttempts) return
+    const addressAttempts = attempts.get(address)
+    if (!addressAttempts || addressAttempts.failed < freeAttempts) return
     const now = performance.now()
-    const wait = Math.max(0, known.readyAt - now) + pauseMs
+    const wait = Math.max(0, addressAttempts.readyAt - now) + pauseMs
     if (wait > maxWaitMs) throw tooManyAttempts()
-    known.readyAt = now + wait
+    addressAttempts.readyAt = now + wait
     await setTimeout(wait)
   }
   return {

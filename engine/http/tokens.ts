@@ -80,9 +80,9 @@ const claimAt = (payload: JWTPayload, name: string): unknown => {
 }
 
 const rolesIn = (payload: JWTPayload, name: string): string[] => {
-  const given = claimAt(payload, name)
-  if (typeof given === 'string') return given.split(' ').filter(Boolean)
-  return Array.isArray(given) ? given.filter((role) => typeof role === 'string') : []
+  const claim = claimAt(payload, name)
+  if (typeof claim === 'string') return claim.split(' ').filter(Boolean)
+  return Array.isArray(claim) ? claim.filter((role) => typeof role === 'string') : []
 }
 
 /** Makes the function that finds the caller with a token; undefined if the token is wrong. */

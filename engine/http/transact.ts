@@ -102,8 +102,8 @@ const isSame = (a: Buffer | undefined, b: Buffer | undefined): boolean =>
 /** A row with what an update has changed; it may differ from the row that was updated in what other hooks have seen already. */
 const withUpdate = (row: Buffer, before: Buffer, after: Buffer): Buffer => {
   if (row.equals(before)) return after
-  const [known, old, updated] = [row, before, after].map((body) => memberTexts(String(body)))
-  const members = [...(known as Map<string, string>)].map(([name, text]) => {
+  const [rowMembers, old, updated] = [row, before, after].map((body) => memberTexts(String(body)))
+  const members = [...(rowMembers as Map<string, string>)].map(([name, text]) => {
     const isUpdated = updated?.get(name) !== old?.get(name)
     return `${JSON.stringify(name)}:${isUpdated ? updated?.get(name) : text}`
   })
@@ -238,8 +238,8 @@ export const resultsNow = async (
   const texts: string[] = []
   for (const [n, { status, body: row }] of results.entries()) {
     const resource = resources[n]
-    const shown = row && resource && (await rowNow(storage, rights, resource, Buffer.from(JSON.stringify(row))))
-    texts.push(shown ? `{"status":${status},"body":${shown}}` : JSON.stringify({ status }))
+    const rowForCaller = row && resource && (await rowNow(storage, rights, resource, Buffer.from(JSON.stringify(row))))
+    texts.push(rowForCaller ? `{"status":${status},"body":${rowForCaller}}` : JSON.stringify({ status }))
   }
   return Buffer.from(`{"results":[${texts.join(',')}]}`)
 }
@@ -261,8 +261,8 @@ export const storeWrites = (
   { permit, idempotencyKey }: StoreOptions,
 ): Promise<Stored> => {
   const { rights } = permit
-  const sent = service.hooks?.length ? sentWrites.map(readable) : []
-  const first = sent.find((write) => write && hasHooks(service, write.resource, [operationOf[write.method]]))
+  const readableWrites = service.hooks?.length ? sentWrites.map(readable) : []
+  const first = readableWrites.find((write) => write && hasHooks(service, write.resource, [operationOf[write.method]]))
   if (!first) return makeWrites(service, sentWrites, { rights, idempotencyKey })
   const managed = service.registry.find(({ existing }) => !existing) ?? first.resource
   return transactOnce(service, managed, idempotencyKey, async (transaction) => {
@@ -273,19 +273,19 @@ export const storeWrites = (
       if (before.has(key) || !hasHooks(service, resource)) return
       before.set(key, { resource, id, previous: isNew ? undefined : await rowAt(resource, id) })
     }
-    for (const write of sent) if (write?.id !== undefined) await add(write, write.id, false)
+    for (const write of readableWrites) if (write?.id !== undefined) await add(write, write.id, false)
     const place = { storage: transaction, registry: service.registry }
     const stored = await makeWrites(place, sentWrites, { rights })
     const { results } = JSON.parse(String(stored.body)) as { results: { body?: { id: RowId | number } }[] }
     for (const [n, { body }] of results.entries()) {
-      const write = sent[n]
+      const write = readableWrites[n]
       if (write && write.id === undefined && body) await add(write, String(body.id), true)
     }
     // All rows before the first hook, which may change those of later ones.
     const changes: Change[] = []
     for (const change of before.values()) changes.push({ ...change, row: await rowAt(change.resource, change.id) })
     await runAllHooks(service, transaction, changes, permit)
-    const resources = sent.map((write) => write?.resource)
+    const resources = readableWrites.map((write) => write?.resource)
     return { ...stored, body: await resultsNow(transaction, rights, resources, stored.body) }
   })
 }
@@ -296,14 +296,14 @@ const rowsNow = async (
   resource: Resource,
   ids: readonly RowId[],
 ): Promise<Map<RowId, Buffer>> => {
-  const found = new Map<RowId, Buffer>()
+  const rows = new Map<RowId, Buffer>()
   const isNumbered = isWhole(idField(resource))
   for (let from = 0; from < ids.length; from += rowsAtOnce) {
     const values = ids.slice(from, from + rowsAtOnce).map((id) => (isNumbered ? Number(id) : id))
     for (const row of await transaction.table(resource).rowsWith('id', values))
-      found.set(String((JSON.parse(String(row)) as { id: RowId | number }).id), row)
+      rows.set(String((JSON.parse(String(row)) as { id: RowId | number }).id), row)
   }
-  return found
+  return rows
 }
 
 /** Stores the rows of an import within a transaction, and runs the hooks of those that change. */
@@ -311,13 +311,13 @@ export const importWithin = async (
   service: Writing,
   transaction: Transaction,
   resource: Resource,
-  given: Import,
+  sentImport: Import,
   permit: Permit,
 ): Promise<ImportOutcome> => {
-  const { rows } = given
+  const { rows } = sentImport
   const updated = rows.flatMap((row) => (row.kind === 'update' ? [row.id] : []))
   const before = await rowsNow(transaction, resource, updated)
-  const outcome = await transaction.table(resource, [], permit.rights).import(given)
+  const outcome = await transaction.table(resource, [], permit.rights).import(sentImport)
   if (!('body' in outcome)) return outcome
   const { ids } = JSON.parse(String(outcome.body)) as { ids: (RowId | number)[] }
   const changed = ids.map(String).filter((_, n) => rows[n]?.kind !== 'keep')

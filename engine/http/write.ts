@@ -6,7 +6,7 @@ import { basePath } from '../contract/service.js'
 import type { Identity, Rights } from '../descriptor/access.js'
 import type { Registry, Resource, RowId, RowValues } from '../descriptor/registry.js'
 import { Unavailable } from '../storage/failures.js'
-import { rowTag } from '../storage/makeWrite.js'
+import { rowTag } from '../storage/sql.js'
 import type { EarlierWrite, Tables } from '../storage/storage.js'
 import type { BatchOutcome, IdempotencyKey, Outcome, WriteBatch } from '../storage/writeData.js'
 import { keyOf } from './body.js'
@@ -22,8 +22,8 @@ export const untilStored = async <T>(
   what: string,
   attempt: (isLast: boolean) => Promise<T | undefined>,
 ): Promise<T> => {
-  for (let left = maxAttempts; left > 0; left--) {
-    const stored = await attempt(left === 1)
+  for (let attemptsLeft = maxAttempts; attemptsLeft > 0; attemptsLeft--) {
+    const stored = await attempt(attemptsLeft === 1)
     if (stored !== undefined) return stored
   }
   throw new Unavailable(`${what} that a write needs are changed too often`)

@@ -17,7 +17,7 @@ import {
 } from '../descriptor/registry.js'
 import { isRuled } from '../descriptor/rowRules.js'
 import { inTurns } from '../process/batchPerTick.js'
-import { rowTag } from '../storage/makeWrite.js'
+import { rowTag } from '../storage/sql.js'
 import type { Tables } from '../storage/storage.js'
 import type { Write, WriteBatch } from '../storage/writeData.js'
 
@@ -137,9 +137,9 @@ export const writePlanner = (
   const bodies = new Map<number, ReturnType<BodyReader>>()
   const stamps = new Map<Resource, RowValues>()
   const stampsOf = (resource: Resource): RowValues => {
-    const known = stamps.get(resource) ?? currentStamps(resource)
-    stamps.set(resource, known)
-    return known
+    const resourceStamps = stamps.get(resource) ?? currentStamps(resource)
+    stamps.set(resource, resourceStamps)
+    return resourceStamps
   }
 
   /** What an update is compared with: the row as it is, or as it was made, and the tag that the row must still have then. */
@@ -152,27 +152,31 @@ export const writePlanner = (
   }
 
   const plan = async (operation: number, made: Made, foundRow: Buffer | undefined): Promise<Planned> => {
-    const one = (sentWrites[operation] as () => SentWrite)()
-    const { method, resource, readBody, id, ifMatch, as, issues: others = [] } = one
+    const sentWrite = (sentWrites[operation] as () => SentWrite)()
+    const { method, resource, readBody, id, ifMatch, as, issues: otherIssues = [] } = sentWrite
     if (as !== undefined && made.names.has(as))
       throw new Invalid([
         { type: 'unique', loc: ['as'], msg: `An earlier operation has "as": ${JSON.stringify(as)} too.` },
       ])
     if (method === 'DELETE' && id !== undefined) {
-      if (others.length > 0) throw new Invalid(others)
+      if (otherIssues.length > 0) throw new Invalid(otherIssues)
       // It may delete and change others too.
       made.rows.clear()
       return { resource, id, values: {}, write: { kind: 'delete', id, ifMatch } }
     }
-    const { body, later, issues: references } = isSingle ? literal(one.body) : resolved(one.body, resource, made.names)
+    const {
+      body,
+      later,
+      issues: references,
+    } = isSingle ? literal(sentWrite.body) : resolved(sentWrite.body, resource, made.names)
     const { hidden } = rights.of(resource)
     const { values, issues } =
-      bodies.get(operation) ?? withoutHidden(readBody as BodyReader, hidden)(body, one.source ?? '')
+      bodies.get(operation) ?? withoutHidden(readBody as BodyReader, hidden)(body, sentWrite.source ?? '')
     bodies.set(operation, { values, issues })
-    const wrong = [
+    const allIssues = [
       ...references,
       ...issues.filter(({ loc }) => !references.some((reference) => reference.loc[1] === loc[1])),
-      ...others,
+      ...otherIssues,
     ]
     const marked = withMarkers(values, later)
     const names = Object.keys(Object(body))
@@ -182,7 +186,7 @@ export const writePlanner = (
       throw new Invalid(wrongIssues, { resource, values: marked, sent: names, ...(id !== undefined && { id }) }, probe)
     }
     if (id === undefined) {
-      if (wrong.length > 0) refuse(wrong)
+      if (allIssues.length > 0) refuse(allIssues)
       const newId = isWhole(idField(resource)) ? undefined : values['id']
       if (as !== undefined) made.names.set(as, { operation, id: newId })
       if (newId !== undefined) made.rows.set(`${resource.path}/${newId}`, values)
@@ -190,14 +194,14 @@ export const writePlanner = (
     }
     const write = { kind: 'update', id, values: marked, stamps: stampsOf(resource), ifMatch } as const
     if (!isRuled(resource)) {
-      if (wrong.length > 0) refuse(wrong)
+      if (allIssues.length > 0) refuse(allIssues)
       return { resource, id, values, write }
     }
     const { before, tag } = await compared(resource, id, foundRow, made)
     const broken = before ? changeIssues(resource, before, values, write.stamps) : []
     // What was read before the transaction may have changed, so that only the row as it is then decides.
     const decided = tag === undefined || foundRow ? broken : []
-    if (wrong.length + decided.length > 0) refuse([...wrong, ...decided])
+    if (allIssues.length + decided.length > 0) refuse([...allIssues, ...decided])
     if (before) made.rows.set(`${resource.path}/${id}`, { ...before, ...values, ...write.stamps })
     // No row has an empty tag.
     return { resource, id, values, write: { ...write, unchanged: broken.length > 0 ? '' : tag } }

@@ -162,8 +162,8 @@ export const readStatements = (dialect: Dialect, source: Source) => {
         isEqual: isEquality && operand === 'value',
         sql(isIndexed) {
           const comparison = compare(isIndexed ? column : dialect.withoutIndex(column))
-          const all = [bounds?.sql(isIndexed), comparison, predicate].filter((one) => one !== undefined)
-          return joinSql(all, ' and ')
+          const comparisons = [bounds?.sql(isIndexed), comparison, predicate].filter((one) => one !== undefined)
+          return joinSql(comparisons, ' and ')
         },
       })
     }
@@ -234,10 +234,10 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const ofKey = (isKey: Fragment): Part => ({ condition: sql`${isKey} and ${isAfterId}`, isOneKey: true })
     if (value === null)
       return [ofKey(isNull), ...(descending ? [] : [{ condition: sql`${dialect.isNotNull(walked)}` }])]
-    const given = parameter('afterValue', dialect.typeOf(findField(resource, field)))
+    const keyValue = parameter('afterValue', dialect.typeOf(findField(resource, field)))
     return [
-      ofKey(sql`${walked} = ${given}`),
-      { condition: sql`${walked} ${sign} ${given}` },
+      ofKey(sql`${walked} = ${keyValue}`),
+      { condition: sql`${walked} ${sign} ${keyValue}` },
       ...(descending ? [{ condition: sql`${isNull}`, isOneKey: true }] : []),
     ]
   }

@@ -1,10 +1,9 @@
 /** The steps that make writes, of a row, of many rows and of several tables, the same for every database. */
-import { createHash } from 'node:crypto'
 import type { RowId } from '../descriptor/registry.js'
 import type { Cell } from './dialect.js'
 import { RowRefused } from './failures.js'
 import { findReferencing } from './referencing.js'
-import { toBuffer } from './sql.js'
+import { rowTag, toBuffer } from './sql.js'
 import type { Walk } from './walk.js'
 import {
   type BatchOutcome,
@@ -24,9 +23,6 @@ import {
 } from './writeData.js'
 
 const forbidden: Forbidden = { isForbidden: true, isUndone: true }
-
-/** The tag of a row: a digest of its JSON, so that it changes with this row alone. */
-export const rowTag = (body: Uint8Array): string => createHash('sha256').update(body).digest('base64url').slice(0, 22)
 
 /** The id in the JSON of a row; of an empty body, after a delete, none. */
 const idIn = (body: Cell): RowId => {
@@ -72,8 +68,8 @@ function* isAllowed({ allowed }: WritePlan, id: Cell): Walk<boolean> {
 export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   const { kind, id: given, ifMatch, key } = plan
   if (plan.create) {
-    const [made] = yield plan.create
-    return createdBy(made ?? [], key?.given)
+    const [createdRow] = yield plan.create
+    return createdBy(createdRow ?? [], key?.given)
   }
   const [current] = plan.current ? yield plan.current : []
   // After the row is locked, which waits for another request with the same key.
@@ -97,8 +93,8 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   }
   let [id, body]: [Cell | undefined, Cell] = [given, kind === 'delete' ? '' : before]
   if (Number(isChanged) === 1) {
-    const [made] = yield plan.change
-    id ??= made?.[0] as Cell
+    const [changedRow] = yield plan.change
+    id ??= changedRow?.[0] as Cell
     if (kind !== 'delete') {
       const [row] = yield { ...plan.read, values: { ...plan.read.values, id } }
       if (!row && plan.isRestricted) return forbidden
@@ -157,9 +153,9 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
   const idsOf = (rows: readonly (readonly unknown[])[]) => rows.map(([id]) => String(id))
   for (const { isInsert, assign, change, rows } of groups) {
     const ids = assign && idsOf(yield assign)
-    const made = yield ids ? { ...change, values: { ...change.values, $assigned: ids } } : change
-    if (made.length !== rows) throw new RowRefused('a trigger or a rule of the table does not take every row')
-    if (isInsert) assigned.push(...(ids ?? idsOf(made)))
+    const changedRows = yield ids ? { ...change, values: { ...change.values, $assigned: ids } } : change
+    if (changedRows.length !== rows) throw new RowRefused('a trigger or a rule of the table does not take every row')
+    if (isInsert) assigned.push(...(ids ?? idsOf(changedRows)))
   }
   if (!(yield* findsAll(allowed?.update, changed)) || !(yield* findsAll(allowed?.insert, assigned))) return forbidden
   if (!(yield* findsAll(plan.visible, [...changed, ...assigned]))) {

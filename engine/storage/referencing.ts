@@ -32,9 +32,9 @@ function* walkReferences(referrers: readonly Referrer[], path: string, id: RowId
     ...(onDelete !== 'cascade' && { $deleted: [...idsOf(resource)] }),
   })
   function* look(referrer: Referrer, ids: Iterable<string>): Walk<string[]> {
-    const given = { ...scope, ...values(referrer, ids) }
-    const rows = yield { statement: referrer.find, values: given }
-    const [counted] = rows.length < maxFound ? [] : yield { statement: referrer.count, values: given }
+    const bound = { ...scope, ...values(referrer, ids) }
+    const rows = yield { statement: referrer.find, values: bound }
+    const [counted] = rows.length < maxFound ? [] : yield { statement: referrer.count, values: bound }
     counts.set(referrer, (counts.get(referrer) ?? 0) + Number(counted?.[0] ?? rows.length))
     return rows.map(([one]) => String(one))
   }
@@ -42,9 +42,9 @@ function* walkReferences(referrers: readonly Referrer[], path: string, id: RowId
   const levels: [target: string, ids: readonly string[], by?: Referrer][] = [[path, [String(id)]]]
   for (const [target, ids] of levels) {
     for (const referrer of referrers.filter((one) => one.target === target && one.onDelete === 'cascade')) {
-      const known = idsOf(referrer.resource)
-      const added = (yield* look(referrer, ids)).filter((one) => !known.has(one))
-      for (const one of added) known.add(one)
+      const foundIds = idsOf(referrer.resource)
+      const added = (yield* look(referrer, ids)).filter((one) => !foundIds.has(one))
+      for (const one of added) foundIds.add(one)
       if (added.length > 0) levels.push([referrer.resource, added, referrer])
     }
     if (isTooMany()) break

@@ -1,10 +1,11 @@
 /** The references that a delete follows, with the statements that find and change the rows that have them. */
+import { boundValue } from '../descriptor/kinds/index.js'
 import type { OnDelete } from '../descriptor/options.js'
 import { currentStamps, idField, type Registry, type Resource, referencesTo } from '../descriptor/registry.js'
 import { rowOfParameters } from './conflicts.js'
 import type { Dialect, Source } from './dialect.js'
 import { maxFound } from './referencing.js'
-import { boundValue, findField, quoted } from './schema.js'
+import { findField, quoted } from './schema.js'
 import { type Fragment, joinSql, parameter, sql } from './sql.js'
 import type { Referrer } from './writeData.js'
 
@@ -32,8 +33,8 @@ export const referrersTo = (
     const input = rowOfParameters(typeOf, sources(resource.path))
     const stamped = resource.fields.filter(({ onUpdate }) => onUpdate)
     const stamps = stamped.map((stamp) => sql`${column(stamp.name)} = ${input.written(stamp)}`)
-    const seen = shown(resource, field)
-    const seenRows = sql`${seen ?? ''} as _t where ${quoted(field)} ${isReferring}${isOther('id')}`
+    const seenTable = shown(resource, field)
+    const seenRows = sql`${seenTable ?? ''} as _t where ${quoted(field)} ${isReferring}${isOther('id')}`
     return {
       resource: resource.path,
       field,
@@ -41,7 +42,7 @@ export const referrersTo = (
       onDelete,
       find: compile(sql`select ${column('id')} from ${rows} limit ${String(maxFound)}`),
       count: compile(sql`select count(*) from ${rows}`),
-      ...(seen && {
+      ...(seenTable && {
         shown: {
           find: compile(sql`select id from ${seenRows} limit ${String(maxFound)}`),
           count: compile(sql`select count(*) from ${seenRows}`),

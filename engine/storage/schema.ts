@@ -1,7 +1,7 @@
 /** The tables of a registry, as SQL: columns, foreign keys, unique and filter indexes. */
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
-import { type Column, type Kind, type KindSpec, kindOf } from '../descriptor/kinds/index.js'
+import { boundValue, type Column, type Kind, type KindSpec, kindOf } from '../descriptor/kinds/index.js'
 import { keyLength } from '../descriptor/listQuery.js'
 import {
   canonicalValue,
@@ -13,7 +13,6 @@ import {
   type Resource,
 } from '../descriptor/registry.js'
 import type { ColumnDefinition, ForeignKey } from './migration/catalogue.js'
-import type { StoredRow } from './storage.js'
 
 export interface SchemaDialect {
   readonly knex: Knex
@@ -48,12 +47,6 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 
 export const literal = (value: GivenValue): string =>
   typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
-
-export const boundValue = ({ bind }: Pick<Column, 'bind'>, value: unknown): unknown =>
-  bind && value !== null && value !== undefined ? bind(value as never) : value
-
-export const readValue = ({ read }: Column, stored: unknown): StoredRow[string] =>
-  (read && stored !== null ? read(stored as never) : stored) as StoredRow[string]
 
 /** What a field is ordered and compared by: its value as a response shows it, of a text the beginning. */
 export const orderKey = ({ kind }: KindSpec, { isValue }: Column, column: string, clip: 'substr' | 'left'): string => {
@@ -126,8 +119,10 @@ const fieldDefinition = (dialect: SchemaDialect, registry: Registry, field: Fiel
 
 export const createTable = (dialect: SchemaDialect, registry: Registry, resource: Resource): string => {
   const { table, fields } = resource
-  const others = fields.filter(({ name }) => name !== 'id').map((field) => fieldDefinition(dialect, registry, field))
-  return `create table ${quoted(table)} (${[dialect.idColumns(idField(resource).kind), ...others].join(', ')})`
+  const otherColumns = fields
+    .filter(({ name }) => name !== 'id')
+    .map((field) => fieldDefinition(dialect, registry, field))
+  return `create table ${quoted(table)} (${[dialect.idColumns(idField(resource).kind), ...otherColumns].join(', ')})`
 }
 
 /** Adds the column that a descriptor has gained; a required one gets its default in every row. */

@@ -71,15 +71,15 @@ const createLimits = (size: number) => {
 
 /** How long tasks took, by key. */
 const createLatencies = () => {
-  const known = new LRUCache<string, number>({ maxSize: rememberedLength, sizeCalculation: (_, key) => key.length })
+  const latencies = new LRUCache<string, number>({ maxSize: rememberedLength, sizeCalculation: (_, key) => key.length })
   return {
     average: (keys: readonly string[]): number | undefined =>
-      keys.map((key) => known.get(key)).find((ms) => ms !== undefined),
+      keys.map((key) => latencies.get(key)).find((ms) => ms !== undefined),
     record(keys: readonly string[], ms: number): void {
       for (const key of keys) {
-        const before = known.get(key) ?? ms
+        const before = latencies.get(key) ?? ms
         // The first of several is of these values alone; the same again will take as long.
-        known.set(key, keys.length > 1 && key === keys[0] ? ms : before + lastWeight * (ms - before))
+        latencies.set(key, keys.length > 1 && key === keys[0] ? ms : before + lastWeight * (ms - before))
       }
     },
   }

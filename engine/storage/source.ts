@@ -3,10 +3,10 @@
  * rows that its rows reference, in the member `expanded`.
  */
 import type { ResourceRights, RowRule, Rows } from '../descriptor/access.js'
-import { isJson, servedValue } from '../descriptor/kinds/index.js'
+import { boundValue, isJson, servedValue } from '../descriptor/kinds/index.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import type { Dialect, RowCondition, Runner, Source } from './dialect.js'
-import { boundValue, findField, quoted } from './schema.js'
+import { findField, quoted } from './schema.js'
 import { type Fragment, joinSql, parameter, type Sql, sql, type Values } from './sql.js'
 
 /** A table as somebody sees it, and what runs its statements. */
@@ -62,10 +62,10 @@ export const rowCondition = (
 export const ruleValues = (dialect: Dialect, { resource, idOf }: Source, use: string, rows: Rows): Values => {
   const bound = (rule: RowRule, n: number) =>
     Object.entries(rule).flatMap(([name, values]): [string, unknown][] => {
-      const given = parameterName(resource, use, n, name)
-      if (name === 'id' && idOf) return values.map((value, place) => [`${given} ${place}`, String(value)])
+      const boundName = parameterName(resource, use, n, name)
+      if (name === 'id' && idOf) return values.map((value, place) => [`${boundName} ${place}`, String(value)])
       const boundValues = values.map((value) => boundValue(dialect.columnOf(findField(resource, name)), value))
-      return [[given, boundValues.length > 1 ? dialect.bindList(boundValues) : boundValues[0]]]
+      return [[boundName, boundValues.length > 1 ? dialect.bindList(boundValues) : boundValues[0]]]
     })
   return rows === 'all' ? {} : Object.fromEntries(rows.flatMap(bound))
 }

@@ -1,4 +1,4 @@
-/** SQL as text with named parameters: fragments join into statements, to which each request binds its values. */
+/** SQL as text with named parameters: fragments join into statements, to which each request binds its values; and the JSON of rows that they return. */
 import { createHash } from 'node:crypto'
 
 /** A part of a statement: its texts, and the names of the parameters between them. */
@@ -75,3 +75,6 @@ export const jsonList = (values: readonly unknown[]): string => {
 /** JSON as a driver returned it, possibly through a thread. */
 export const toBuffer = (cell: unknown): Buffer =>
   cell instanceof Uint8Array ? Buffer.from(cell.buffer, cell.byteOffset, cell.length) : Buffer.from(String(cell ?? ''))
+
+/** The tag of a row: a digest of its JSON, so that it changes with this row alone. */
+export const rowTag = (body: Uint8Array): string => createHash('sha256').update(body).digest('base64url').slice(0, 22)

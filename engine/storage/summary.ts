@@ -1,12 +1,12 @@
 /** A summary as SQL, and its response. Rows are grouped by what is stored, which an index may have in order, and then by what is served. */
 import { toUnits } from '../descriptor/decimals.js'
-import { isExact, kindOf, servedValue } from '../descriptor/kinds/index.js'
+import { isExact, kindOf, readValue, servedValue } from '../descriptor/kinds/index.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { type Aggregate, aggregates, dateParts, type Group, type SummaryQuery } from '../descriptor/summary.js'
 import type { Cell, Dialect } from './dialect.js'
 import { GroupsTooLarge } from './failures.js'
 import { largePageBytes } from './parts.js'
-import { findField, quoted, readValue } from './schema.js'
+import { findField, quoted } from './schema.js'
 import { type Fragment, joinSql, parameter, type Sql, sql } from './sql.js'
 
 /** Numbers that are larger are added up apart and smaller, so that their sum is finite; by a power of two, so that nothing is rounded. */

@@ -1,6 +1,6 @@
 /** Reads and writes of one resource on any database: version → cache → plan → statement → body. */
 import { createHash } from 'node:crypto'
-import { isWhole, jsonFieldNames, type ParameterValue } from '../descriptor/kinds/index.js'
+import { boundValue, isWhole, jsonFieldNames, type ParameterValue, readValue } from '../descriptor/kinds/index.js'
 import {
   type Condition,
   defaultListQuery,
@@ -24,11 +24,10 @@ import {
   planRead,
   type ReadStatements,
 } from './list.js'
-import { rowTag } from './makeWrite.js'
 import { largePageBody, maxIds, partBytes, type RowsPart, rowsInParts, toIds } from './parts.js'
 import { type ResponseCache, singleFlight } from './responseCache.js'
-import { boundValue, findField, readValue } from './schema.js'
-import { jsonList, sql, toBuffer, type Values } from './sql.js'
+import { findField } from './schema.js'
+import { jsonList, rowTag, sql, toBuffer, type Values } from './sql.js'
 import type { CachedBody, Caller, RowFormat, Table } from './storage.js'
 import { summaryBody, summaryKey } from './summary.js'
 import { elapsed, type Trace } from './trace.js'

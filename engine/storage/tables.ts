@@ -77,8 +77,8 @@ const createTables = (registry: Registry, database: Database, watch: ReturnType<
     rows === 'all' ? undefined : rowCondition(dialect, sourceAt(resource.path), use, rows)
   const scopes = new WeakMap<Rights, Scope>()
   const scopeOf = (rights: Rights): Scope => {
-    const known = scopes.get(rights)
-    if (known) return known
+    const cachedScope = scopes.get(rights)
+    if (cachedScope) return cachedScope
     const perResource = registry.map((resource) => {
       const resourceRights = rights.of(resource)
       const source = sourceAt(resource.path)
@@ -126,10 +126,10 @@ const createTables = (registry: Registry, database: Database, watch: ReturnType<
       const source = sourceAt(resource.path)
       const byPath = buildOnce<Source>()
       const seenAt = (path: string) => byPath(path, () => seenBy(rights)(resourceAt(registry, path)).source)
-      const seen = seenAt(resource.path)
+      const seenSource = seenAt(resource.path)
       const isBlind = resourceRights.read !== 'all' && resourceRights.read.length === 0
       const restriction: Restriction = {
-        seen,
+        seen: seenSource,
         isBlind,
         sources: seenAt,
         shown: (other, field) => {
@@ -148,7 +148,7 @@ const createTables = (registry: Registry, database: Database, watch: ReturnType<
       const id = idField(resource)
       const onlyId = sql`select null, ${dialect.bytes(database.shown(resource, [id]).json)} from ${source.from} as _t
         where id = ${parameter('id', dialect.typeOf(id))}`
-      const read = isBlind ? dialect.compile(onlyId) : readStatements(dialect, seen).row
+      const read = isBlind ? dialect.compile(onlyId) : readStatements(dialect, seenSource).row
       return writePlanner(dialect, registry, source, sourceAt, { read, ...options, restriction })
     })
   }
@@ -157,7 +157,7 @@ const createTables = (registry: Registry, database: Database, watch: ReturnType<
   /** What the table for a caller is made of, with expanded references. */
   const partsFor = (resource: Resource, expand: readonly string[], rights: Rights): TableParts => {
     const { key, values } = scopeOf(rights)
-    const seen = seenBy(rights)
+    const viewOf = seenBy(rights)
     const expansions = expand.map((name) => {
       const field = findField(resource, name)
       return { field, target: resourceAt(registry, String(field.references)) }
@@ -166,14 +166,14 @@ const createTables = (registry: Registry, database: Database, watch: ReturnType<
     const isPrivate = [resource, ...targets].some((one) => !seesAll(rights.of(one)))
     const writes = writesOf(resource, rights)
     if (!isPrivate && expand.length === 0) return { ...tableOf(resource).parts, writes, scope: values }
-    const own = seen(resource)
+    const view = viewOf(resource)
     const { source, runner } =
       expand.length === 0
-        ? own
+        ? view
         : expanded(
             dialect,
-            own,
-            expansions.map(({ field, target }) => ({ field, target: seen(target) })),
+            view,
+            expansions.map(({ field, target }) => ({ field, target: viewOf(target) })),
           )
     const statements = onceRead(`${resource.path} ${expand} ${isPrivate ? key : ''}`, () =>
       readStatements(dialect, source),

@@ -1,7 +1,14 @@
 /** Tables that the service serves as they are: existing ones, and all where it creates nothing but tables, keys and indexes. */
-import { isInteger } from '../descriptor/ids.js'
 import { type Column, type ColumnSql, isJson, isText } from '../descriptor/kinds/index.js'
-import { type Field, idField, type Resource, type RowId, searchedFields, textFields } from '../descriptor/registry.js'
+import {
+  type Field,
+  idField,
+  isInteger,
+  type Resource,
+  type RowId,
+  searchedFields,
+  textFields,
+} from '../descriptor/registry.js'
 import type { Source } from './dialect.js'
 import type { CatalogueTable } from './migration/catalogue.js'
 import { quoted } from './schema.js'

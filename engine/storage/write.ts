@@ -1,5 +1,5 @@
 /** Plans the writes of one table, of a row and of many: the statements that check, change and read rows. */
-import { isWhole } from '../descriptor/kinds/index.js'
+import { boundValue, type Column, isWhole } from '../descriptor/kinds/index.js'
 import { idField, type Registry, type Resource, type RowId, type RowValues } from '../descriptor/registry.js'
 import { inTurns } from '../process/batchPerTick.js'
 import { buildOnce } from '../process/buildOnce.js'
@@ -9,7 +9,7 @@ import { selectRows } from './list.js'
 import { isAssignedId } from './makeWrite.js'
 import { findReferencing } from './referencing.js'
 import { referrersTo } from './referrers.js'
-import { boundValue, findField, quoted } from './schema.js'
+import { findField, quoted } from './schema.js'
 import { rowsWithin } from './source.js'
 import { type Fragment, joinSql, jsonList, parameter, type Sql, type Statement, sql, type Values } from './sql.js'
 import type {
@@ -178,8 +178,8 @@ export const writePlanner = (
       const isApart = isSpread && isInsert && inserted.includes('id')
       const taken = sql`with registry_taken as materialized (select id from ${source.from} as _t
         where id ${dialect.isAmong(sql`select ${givenId()} from ${elements} as _e`)}) `
-      const found = conflicts(change, input, isApart ? 'registry_taken' : undefined)
-      return sql`${isApart ? taken : ''}select n, conflicts from (select ${place} as n, (${found}) as conflicts from ${elements} as _e) as _c
+      const conflictsOfRow = conflicts(change, input, isApart ? 'registry_taken' : undefined)
+      return sql`${isApart ? taken : ''}select n, conflicts from (select ${place} as n, (${conflictsOfRow}) as conflicts from ${elements} as _e) as _c
         where conflicts <> ''`
     }
     const insert = () => {
@@ -219,7 +219,8 @@ export const writePlanner = (
   }
 
   const referrers = referrersTo(dialect, registry, resource, sources, restriction?.shown)
-  const boundTo = (name: string, value: unknown) => boundValue(dialect.columnOf(findField(resource, name)), value)
+  const columns = new Map(resource.fields.map((field) => [field.name, dialect.columnOf(field)]))
+  const boundTo = (name: string, value: unknown) => boundValue(columns.get(name) as Column, value)
   const bound = (given: RowValues) =>
     Object.fromEntries(
       Object.entries(given).map(([name, value]) => [name, isAssignedId(value) ? value : boundTo(name, value)]),

@@ -1,7 +1,6 @@
 /** Lists and rows of every resource: order, paging, bounds, ids, and invalid parameters. */
 import * as assert from 'uvu/assert'
-import { byId } from '../../engine/descriptor/ids.js'
-import { type Field, filterFields } from '../../engine/descriptor/registry.js'
+import { byId, type Field, filterFields } from '../../engine/descriptor/registry.js'
 import { sampleValue } from '../../engine/descriptor/samples.js'
 import { publicRow } from '../../support/samples.js'
 import { derivedSuite } from '../support/derivedSuite.js'

@@ -1,9 +1,8 @@
 /** Lists of every resource with random filters, ranges, searches, orders and pages, compared with plain JavaScript. */
 import * as assert from 'uvu/assert'
-import { byId } from '../../engine/descriptor/ids.js'
 import { possibleConditions, possibleOrders } from '../../engine/descriptor/listQuery.js'
 import { operatorOf } from '../../engine/descriptor/operators.js'
-import type { Resource, RowValues } from '../../engine/descriptor/registry.js'
+import { byId, type Resource, type RowValues } from '../../engine/descriptor/registry.js'
 import { Oracle, searchedText } from '../../support/oracle.js'
 import { seededRandom } from '../../support/random.js'
 import { publicRow } from '../../support/samples.js'

@@ -1,9 +1,8 @@
 /** Ids that are UUIDs, or texts that clients choose: what they may be, their order, references, pages, addresses. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { byId } from '../../engine/descriptor/ids.js'
 import { decimal, integer, json, text, uuid } from '../../engine/descriptor/index.js'
-import type { Registry, RowValues } from '../../engine/descriptor/registry.js'
+import { byId, type Registry, type RowValues } from '../../engine/descriptor/registry.js'
 import { server } from '../support/database.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { followPages, issuesOf, sessionOf, startService } from '../support/service.js'

@@ -3,7 +3,7 @@ import type { JsonText } from '../jsonText.js'
 import { boolean } from './boolean.js'
 import { date } from './date.js'
 import { decimal } from './decimal.js'
-import type { Column, KindEntry, KindOptions } from './entry.js'
+import type { Column, GivenValue, KindEntry, KindOptions } from './entry.js'
 import { integer } from './integer.js'
 import { json } from './json.js'
 import { number } from './number.js'
@@ -14,7 +14,7 @@ import { uuid } from './uuid.js'
 export type { Column, ColumnSql, GivenValue, KindEntry, KindOptions, ParameterValue } from './entry.js'
 export { jsonTypes } from './json.js'
 export { dateGlob } from './moments.js'
-export { storableText } from './strings.js'
+export { isStorable, storableText } from './strings.js'
 
 export const kinds = { text, integer, number, boolean, date, timestamp, uuid, decimal, json }
 
@@ -41,6 +41,14 @@ export const columnIn = (database: 'sqlite' | 'postgres', spec: KindSpec): Colum
   const column = kindOf(spec.kind)[database]
   return typeof column === 'function' ? column(spec) : column
 }
+
+/** A value as a statement binds it. */
+export const boundValue = ({ bind }: Pick<Column, 'bind'>, value: unknown): unknown =>
+  bind && value !== null && value !== undefined ? bind(value as never) : value
+
+/** A value as it was read; an integer that a number cannot hold exactly is a bigint. */
+export const readValue = ({ read }: Column, stored: unknown): GivenValue | bigint | null =>
+  (read && stored !== null ? read(stored as never) : stored) as GivenValue | bigint | null
 
 export const isValueOf = (spec: KindSpec, value: unknown): boolean =>
   kindOf(spec.kind).body(spec).safeParse(value).success

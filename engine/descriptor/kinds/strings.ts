@@ -1,6 +1,9 @@
 /** Values that are strings in JSON. */
 import { z } from 'zod'
-import { isStorable, Violation, withCheck } from '../violations.js'
+import { Violation, withCheck } from '../violations.js'
+
+/** Whether both databases can store a text. */
+export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
 export const storableText = () =>
   withCheck(z.string(), (text) => (isStorable(text) ? undefined : new Violation('string_unicode', text)))

@@ -1,7 +1,7 @@
 /** Compares a descriptor with its table: the shape that it should have, and the differences that need a maintainer. */
 import type { Knex } from 'knex'
 import { JsonText } from '../../descriptor/jsonText.js'
-import { isJson, isText, type KindSpec, kindOf } from '../../descriptor/kinds/index.js'
+import { boundValue, isJson, isText, type KindSpec, kindOf } from '../../descriptor/kinds/index.js'
 import { didYouMean } from '../../descriptor/nearest.js'
 import {
   canonicalValue,
@@ -13,7 +13,7 @@ import {
 } from '../../descriptor/registry.js'
 import { findViolation } from '../../descriptor/valueRules.js'
 import { Violation } from '../../descriptor/violations.js'
-import { boundValue, constantDefault, findField, resourceAt, resourceIndexes, wantedForeignKey } from '../schema.js'
+import { constantDefault, findField, resourceAt, resourceIndexes, wantedForeignKey } from '../schema.js'
 import {
   type CatalogueColumn,
   type CatalogueTable,
@@ -79,24 +79,27 @@ export const compareTable = async (
       add(`${what}, and ${reason}.`, advice, name)
       return {}
     }
-    const wrong = values.filter((_, n) => converted[n] === undefined)
-    if (wrong.length > 0) {
-      const examples = wrong
+    const unconverted = values.filter((_, n) => converted[n] === undefined)
+    if (unconverted.length > 0) {
+      const examples = unconverted
         .slice(0, maxExamples)
         .map(({ id, value }) => `${JSON.stringify(displayText(value, currentColumn).slice(0, 40))} (id ${id})`)
-      const which = `${wrong.length > maxExamples ? ', such as ' : ': '}${examples.join(', ')}`
-      return refuse(`${wrong.length} of ${values.length} values do not convert${which}`)
+      const which = `${unconverted.length > maxExamples ? ', such as ' : ': '}${examples.join(', ')}`
+      return refuse(`${unconverted.length} of ${values.length} values do not convert${which}`)
     }
     if (unique && new Set(converted).size < new Set(values.map(({ value }) => value)).size)
       return refuse('some of its values, which must be unique, would become equal')
     // Values that convert may still break a rule of the field.
     const broken = [...new Set(converted)].filter((value) => value !== undefined && findViolation(field, value))
     const replaced = new Set(approvals.after(`set:${table}.${name}:`).map((given) => given.split('=', 1)[0]))
-    const left = broken.map(String).filter((value) => !replaced.has(value))
-    if (left.length > 0 && left.length <= maxReplaced) {
-      const approval = [`retype:${table}.${name}`, ...left.map((value) => `set:${table}.${name}:${value}=VALUE`)].join()
-      const wrong = `${what}; all ${values.length} values convert, but not to values that the field allows: ${left.map((value) => JSON.stringify(value)).join(', ')}.`
-      add(wrong, `To convert and replace them, run, with a value for each: ${applyCommand(approval)}`, name)
+    const unreplaced = broken.map(String).filter((value) => !replaced.has(value))
+    if (unreplaced.length > 0 && unreplaced.length <= maxReplaced) {
+      const approval = [
+        `retype:${table}.${name}`,
+        ...unreplaced.map((value) => `set:${table}.${name}:${value}=VALUE`),
+      ].join()
+      const message = `${what}; all ${values.length} values convert, but not to values that the field allows: ${unreplaced.map((value) => JSON.stringify(value)).join(', ')}.`
+      add(message, `To convert and replace them, run, with a value for each: ${applyCommand(approval)}`, name)
       return {}
     }
     const message = `${what}; all ${values.length} values convert.`
@@ -128,24 +131,25 @@ export const compareTable = async (
   const approvedFill = async (field: Field, message: string): Promise<GivenValue | undefined> => {
     const { name, kind, default: preset } = field
     const approval = `fill:${table}.${name}`
-    const given = approvals.valueOf(approval)
-    if (given === undefined && preset === undefined) {
+    const givenText = approvals.valueOf(approval)
+    if (givenText === undefined && preset === undefined) {
       const advice = `Correct the rows, or give them a value: ${applyCommand(`${approval}=VALUE`)}`
       add(message, advice, name)
       return undefined
     }
-    if (given === undefined && !isApproved(approval, message, 'To give them the default, run:', name)) return undefined
+    if (givenText === undefined && !isApproved(approval, message, 'To give them the default, run:', name))
+      return undefined
     const value =
-      given === undefined
+      givenText === undefined
         ? ((typeof preset === 'function' ? preset() : preset) as GivenValue)
-        : parseGiven(field, given)
-    if (given === '' || value instanceof Violation) {
-      const wrong = `${JSON.stringify(given)} was given for the rows without a value, but the field is ${kindOf(kind).expected}.`
-      add(wrong, `Use the form ${approval}=VALUE.`, name)
+        : parseGiven(field, givenText)
+    if (givenText === '' || value instanceof Violation) {
+      const formMessage = `${JSON.stringify(givenText)} was given for the rows without a value, but the field is ${kindOf(kind).expected}.`
+      add(formMessage, `Use the form ${approval}=VALUE.`, name)
       return undefined
     }
     if (!(await canReference(field, value))) return undefined
-    const isJsonText = given !== undefined && isJson(field)
+    const isJsonText = givenText !== undefined && isJson(field)
     return canonicalValue(field, isJsonText ? new JsonText(String(value)) : value) as GivenValue
   }
 
@@ -157,13 +161,13 @@ export const compareTable = async (
     const isLater = !isSameKind(column as KindSpec, field) || column.name !== name
     const definition = database.columnOf(field)
     const beginning = `set:${table}.${name}:`
-    for (const given of approvals.after(beginning)) {
-      const [before = '', after = ''] = given.split(/=(.*)/s)
+    for (const replacement of approvals.after(beginning)) {
+      const [before = '', after = ''] = replacement.split(/=(.*)/s)
       const value = parseGiven(field, after)
       if (after === '' || value instanceof Violation) {
         const reason = value instanceof Violation ? value.message : 'needs a value'
-        const wrong = `${JSON.stringify(after)} was given instead of ${JSON.stringify(before)}, but the field ${reason}.`
-        add(wrong, `Use the form ${beginning}OLD=NEW.`, name)
+        const formMessage = `${JSON.stringify(after)} was given instead of ${JSON.stringify(before)}, but the field ${reason}.`
+        add(formMessage, `Use the form ${beginning}OLD=NEW.`, name)
         continue
       }
       const old = kindOf(kind).parse(before, field)
@@ -172,7 +176,7 @@ export const compareTable = async (
       const isOld = (query: Knex.QueryBuilder) =>
         query.whereRaw('cast(?? as text) = ?', [isLater ? column.name : name, String(oldText)])
       if (!isLater && (await rows.count(isOld)) === 0) continue
-      approvals.has(`${beginning}${given}`)
+      approvals.has(`${beginning}${replacement}`)
       const bound = boundValue(definition, value)
       const stored = (typeof bound === 'bigint' ? database.knex.raw(String(bound)) : bound) as string
       const change = `${name} becomes ${JSON.stringify(value)} where it is ${JSON.stringify(before)}`
@@ -197,10 +201,10 @@ export const compareTable = async (
     if (present?.isOwn === false) return
     const asText = (of: string) => knex.raw('cast(?? as text)', [of]) as never
     const lost = await rows.examples((query) => {
-      const given = query.whereNotNull(column.name)
-      if (present === undefined) return given
-      if (column.kind === kind) return given.whereNotIn(column.name, knex(present.name).select('id'))
-      return given.whereNotIn(asText(column.name), knex(present.name).select(asText('id')))
+      const withValue = query.whereNotNull(column.name)
+      if (present === undefined) return withValue
+      if (column.kind === kind) return withValue.whereNotIn(column.name, knex(present.name).select('id'))
+      return withValue.whereNotIn(asText(column.name), knex(present.name).select(asText('id')))
     })
     if (lost.count === 0) return
     const message = `the field references ${references}, but ${describeRows(lost)} a value that is not the id of a row in "${target}".`

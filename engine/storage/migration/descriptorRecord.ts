@@ -160,18 +160,18 @@ export const compareRecord = async (database: MigrationDialect, registry: Regist
     const { table } = resource
     if (isOlder) return searchedNames(table, recorded)
     const names = searchedFields(resource).map(({ name }) => name)
-    const left = searchedNames(table, kept)
+    const keptNames = searchedNames(table, kept)
     return mergeNames(
       names,
-      searchedNames(table, recorded).filter((name) => names.includes(name) || left.includes(name)),
+      searchedNames(table, recorded).filter((name) => names.includes(name) || keptNames.includes(name)),
     )
   }
   /** A resource whose searched text is that which the triggers compute. */
   const withSearched = (resource: Resource): Resource => {
     const names = searched(resource)
-    const others = resource.fields.filter(({ name }) => !names.includes(name))
+    const otherFields = resource.fields.filter(({ name }) => !names.includes(name))
     const fields = names.map((name) => resource.fields.find((field) => field.name === name) ?? textField(name))
-    return { ...resource, fields: [...others, ...fields] }
+    return { ...resource, fields: [...otherFields, ...fields] }
   }
 
   /** The facts of these descriptors and those that are kept; searched fields are in the order of the searched text. */
@@ -209,10 +209,10 @@ export const compareRecord = async (database: MigrationDialect, registry: Regist
   /** The indexes that only earlier sets ask for. */
   const keptDifferences = (): Difference[] =>
     managed.flatMap((resource) => {
-      const left = kept.filter(({ table: of, index, isOfSet }) => of === resource.table && index && !isOfSet)
-      const message = `only earlier descriptors ask for ${list(left)}.`
+      const keptIndexes = kept.filter(({ table: of, index, isOfSet }) => of === resource.table && index && !isOfSet)
+      const message = `only earlier descriptors ask for ${list(keptIndexes)}.`
       const advice = 'If they are not served any more, run:'
-      return left.length > 0 ? [difference(resource.table, message, advice, false)] : []
+      return keptIndexes.length > 0 ? [difference(resource.table, message, advice, false)] : []
     })
 
   return {

@@ -54,25 +54,25 @@ export const approvalError = (approval: string): string | undefined => {
 
 /** The approvals that were given, and which of them the comparison has asked for. */
 export const approvalsFrom = (approvals: readonly string[]) => {
-  const given = [...new Set(approvals)]
-  const unused = new Set(given)
+  const givenApprovals = [...new Set(approvals)]
+  const unused = new Set(givenApprovals)
   /** Whether a change was approved, or all of several that are joined by commas. */
   const has = (approval: string): boolean =>
     splitApprovals(approval).every((part) => {
       unused.delete(part)
-      return given.includes(part)
+      return givenApprovals.includes(part)
     })
   return {
     has,
     /** The value of `fill:TABLE.COLUMN=VALUE`, given what precedes it. */
     valueOf(approval: string): string | undefined {
-      const filled = given.find((one) => one.startsWith(`${approval}=`))
+      const filled = givenApprovals.find((one) => one.startsWith(`${approval}=`))
       return filled !== undefined && has(filled) ? filled.slice(approval.length + 1) : undefined
     },
     /** What was given after a beginning such as `set:TABLE.COLUMN:`. */
     after: (beginning: string): string[] =>
-      given.filter((one) => one.startsWith(beginning)).map((one) => one.slice(beginning.length)),
-    used: () => given.filter((approval) => !unused.has(approval)),
+      givenApprovals.filter((one) => one.startsWith(beginning)).map((one) => one.slice(beginning.length)),
+    used: () => givenApprovals.filter((approval) => !unused.has(approval)),
     unused: () => [...unused],
   }
 }

@@ -244,11 +244,11 @@ export const planMigration = async (
 
   /** A table that no resource uses stays as it is until a maintainer drops it. */
   const planUnused = async (table: string, ofTable: TableDifferences): Promise<void> => {
-    const others = await referencingApprovals(database, registry, table)
-    const approval = [...others, `drop:${table}`].join(',')
+    const otherApprovals = await referencingApprovals(database, registry, table)
+    const approval = [...otherApprovals, `drop:${table}`].join(',')
     const rows = await countRows(table)
-    if (others.length > 0 && approvals.has(`drop:${table}`) && !approvals.has(approval)) {
-      const columns = others.map((other) => other.replace('drop:', '')).join(', ')
+    if (otherApprovals.length > 0 && approvals.has(`drop:${table}`) && !approvals.has(approval)) {
+      const columns = otherApprovals.map((other) => other.replace('drop:', '')).join(', ')
       ofTable.add(`${columns} still references the table.`, `Drop both: ${applyCommand(approval)}`)
       return
     }

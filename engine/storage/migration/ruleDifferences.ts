@@ -36,12 +36,12 @@ const breaking = async (database: MigrationDialect, table: string, field: Field)
   const values = new Set<string>()
   let [count, reason] = [0, '']
   for await (const { id, value: stored } of eachRow(database, table, [`${value} as value`])) {
-    const given = (stored ?? null) === null ? null : (column.read?.(stored as never) ?? stored)
-    const [violation] = given === null ? [] : findViolations(given as never)
+    const served = (stored ?? null) === null ? null : (column.read?.(stored as never) ?? stored)
+    const [violation] = served === null ? [] : findViolations(served as never)
     if (!violation) continue
     if (ids.length < maxExamples) ids.push(String(id))
     reason ||= violation.describe(field)
-    if (values.size < maxExamples) values.add(String(given))
+    if (values.size < maxExamples) values.add(String(served))
     count++
   }
   return { count, ids, reason, values: [...values] }

@@ -1,5 +1,12 @@
 /** Reads the catalogue of PostgreSQL, and alters a table whose shape changes. */
-import { idKinds, type Kind, type KindSpec, kindNames, kindWithOptions } from '../../descriptor/kinds/index.js'
+import {
+  boundValue,
+  idKinds,
+  type Kind,
+  type KindSpec,
+  kindNames,
+  kindWithOptions,
+} from '../../descriptor/kinds/index.js'
 import type { GivenValue } from '../../descriptor/registry.js'
 import {
   type CatalogueColumn,
@@ -12,7 +19,7 @@ import {
   type TableDefinition,
 } from '../migration/catalogue.js'
 import type { Execute, Reshaping } from '../migration/migrationDialect.js'
-import { addForeignKey, boundValue, foreignKeyName, literal, quoted } from '../schema.js'
+import { addForeignKey, foreignKeyName, literal, quoted } from '../schema.js'
 import { searchedColumn, columnOf as typeOf } from './schema.js'
 
 /** The type without its length or precision. */

@@ -137,13 +137,13 @@ export const migrationDialect = (
     ],
     async functionSteps() {
       const wanted = sqlFunctions()
-      const made = await execute<{ name: string; comment: string | null }>(
+      const functionRows = await execute<{ name: string; comment: string | null }>(
         `select name, obj_description(to_regprocedure(name), 'pg_proc') as comment from unnest($1::text[], $2::text[]) as one (name, fired_by)
           where fired_by is null or exists (
             select from pg_trigger where tgrelid = to_regclass(fired_by) and tgfoid = to_regprocedure(name))`,
         [wanted.map(({ name }) => name), wanted.map(({ firedBy }) => firedBy ?? null)],
       )
-      const digests = new Map(made.map((row) => [row.name, digestIn(row.comment)]))
+      const digests = new Map(functionRows.map((row) => [row.name, digestIn(row.comment)]))
       return wanted
         .filter(({ name, sql }) => digests.get(name) !== sqlDigest(sql))
         .map(({ name, sql }) => {

@@ -1,6 +1,6 @@
 /** Reads and stores whole rows on PostgreSQL in batches, each one JSON document. */
-import { type Column, columnIn, jsonFieldNames } from '../../descriptor/kinds/index.js'
-import { boundValue, quoted, readValue } from '../schema.js'
+import { boundValue, type Column, columnIn, jsonFieldNames, readValue } from '../../descriptor/kinds/index.js'
+import { quoted } from '../schema.js'
 import { parameter, sql } from '../sql.js'
 import type { CopiedTable, StoredRow } from '../storage.js'
 import { prepared } from './prepared.js'
@@ -27,7 +27,7 @@ export const insertRows = async (
   { table, fields }: CopiedTable,
   rows: Iterable<StoredRow>,
 ): Promise<void> => {
-  const given = [...rows]
+  const storedRows = [...rows]
   // JSON is passed as its text, so that its numbers keep their digits.
   const jsonNames = new Set(jsonFieldNames(fields.filter((field) => field.kind !== 'body')))
   const stored = (name: string) => (jsonNames.has(name) ? `(${quoted(name)} #>> '{}')::json` : quoted(name))
@@ -51,9 +51,9 @@ export const insertRows = async (
   }
   const hasId = (row: StoredRow) => (row['id'] ?? null) !== null
   const columns = fields.map(({ name }) => name)
-  await insert(given.filter(hasId), columns)
+  await insert(storedRows.filter(hasId), columns)
   await insert(
-    given.filter((row) => !hasId(row)),
+    storedRows.filter((row) => !hasId(row)),
     columns.filter((name) => name !== 'id'),
   )
 }

@@ -82,7 +82,7 @@ const readPassword = async (file: string): Promise<string> => (await readFile(fi
 const parseAddress = (url: string) => {
   const { parameters, port, passwordFile, ...target } = parsePostgresUrl(url)
   const { options = '' } = parameters
-  const others = Object.fromEntries(Object.entries(parameters).filter(([name]) => passedOn.includes(name)))
+  const passedParameters = Object.fromEntries(Object.entries(parameters).filter(([name]) => passedOn.includes(name)))
   return {
     /** The session options in the URL. */
     options,
@@ -91,7 +91,7 @@ const parseAddress = (url: string) => {
     config: (tls: Tls, settings: SessionSettings): ClientConfig => ({
       application_name: 'resource-registry-engine',
       keepAlive: true,
-      ...others,
+      ...passedParameters,
       ...target,
       // Read at each connection, so that a new password needs no restart.
       ...(passwordFile && !target.password && { password: () => readPassword(passwordFile) }),
@@ -281,20 +281,20 @@ export const retryUntilReachable = async <T>(
   let reportAt = 0
   for (let pause = firstPause; ; pause = Math.min(2 * pause, maxPause)) {
     try {
-      const left = Math.max(minWaitMs, until - performance.now())
-      const waitMs = startWaitMs === 0 ? options.pool.waitMs : Math.min(left, options.pool.waitMs)
+      const leftMs = Math.max(minWaitMs, until - performance.now())
+      const waitMs = startWaitMs === 0 ? options.pool.waitMs : Math.min(leftMs, options.pool.waitMs)
       const server = await reachServer(url, { ...options, pool: { ...options.pool, waitMs } })
       return await whileAnswering(server, Math.max(minWaitMs, startWaitMs || silenceMs), work(server))
     } catch (error) {
-      const left = until - performance.now()
-      if (!mayPass(error as Error) || left <= 0) throw error
+      const leftMs = until - performance.now()
+      if (!mayPass(error as Error) || leftMs <= 0) throw error
       if (performance.now() >= reportAt) {
-        const seconds = Math.ceil(left / 1000)
+        const seconds = Math.ceil(leftMs / 1000)
         const reason = describeError(error as Error)
         warn(`Waiting up to ${seconds} s (DATABASE_WAIT_MS) for the database ${publicDatabaseUrl(url)}: ${reason}`)
         reportAt = performance.now() + reportMs
       }
-      await setTimeout(Math.min(pause, left))
+      await setTimeout(Math.min(pause, leftMs))
     }
   }
 }

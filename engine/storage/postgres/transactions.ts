@@ -97,11 +97,11 @@ const sessionOn = (runAny: Run, { known, hasSavepoints }: SessionOptions): Sessi
     const undoPlan = async () => (hasSavepoints ? run(undo) : spoil())
     if (hasSavepoints) await run(savepoint)
     try {
-      const made = await runInTurn(stepsOf(plan), ({ statement, values }) => run(statement, values))
+      const outcome = await runInTurn(stepsOf(plan), ({ statement, values }) => run(statement, values))
       if (isDeferring(plan)) await run(checkConstraints)
-      if ('isUndone' in made) await undoPlan()
+      if ('isUndone' in outcome) await undoPlan()
       if (hasSavepoints) await run(release)
-      return made
+      return outcome
     } catch (error) {
       if (isViolation(error) && !isKeyTaken(error) && !known.has(error.code as string)) throw new Violated(error, plan)
       const refusal = refusalOf(plan, error, table)
@@ -159,7 +159,7 @@ export const createTransactions = (
   return async (work, options) => {
     const until = performance.now() + totalMs(options)
     const leftMs = () => until - performance.now()
-    const known = new Set<string>()
+    const knownCodes = new Set<string>()
     let hasSavepoints = false
     let leaveRetries: (() => void) | undefined
     let endAlone = () => {}
@@ -170,7 +170,7 @@ export const createTransactions = (
       if (error instanceof Spoiled) hasSavepoints = true
       else if (isConflict(error)) {
         hasSavepoints ||= error instanceof Violated
-        if (error instanceof Violated && !isKeyTaken(error.violation)) known.add(error.violation.code as string)
+        if (error instanceof Violated && !isKeyTaken(error.violation)) knownCodes.add(error.violation.code as string)
         if (error instanceof Violated && error.isId) await advance(error.violation)
         if (leaveRetries && ++failedTurns >= patience) {
           alone ??= new Promise((resolve) => {
@@ -200,7 +200,7 @@ export const createTransactions = (
         try {
           return await connections.session(isolation, settings(timeoutMs), async (run) => {
             const lateAt = performance.now() + timeoutMs
-            const session = sessionOn(run, { known, hasSavepoints })
+            const session = sessionOn(run, { known: knownCodes, hasSavepoints })
             try {
               const result = await runWork(session, tables, work, timeoutMs, late)
               session.check()

@@ -45,21 +45,21 @@ export const createStatements = (
   const input = rowOfParameters(typeOf, source)
   const conflicts = conflictsQuery(registry, source, { input, referenced: sources })
   const values = fields.map((field) => parameter(field.name, columnOf(field).type))
-  const made = (condition: string) => sql`_conflicts as materialized (${conflicts}), _made as (
+  const insertedRow = (condition: string) => sql`_conflicts as materialized (${conflicts}), _made as (
     insert into ${quoted(resource.table)} (${names}) select ${joinSql(values, ', ')} from _conflicts where conflicts = ''${condition}
     returning "id", ${rowJson(resource)} as body)`
   const key = sql`${parameter('$key', 'text')}, ${parameter('$digest', 'text')}, body`
   return {
     /** Returns the conflicts, or the id and the JSON of the stored row. */
     plain: prepared(
-      sql`with ${made('')} select conflicts, _made.id, _made.body from _conflicts left join _made on true`,
+      sql`with ${insertedRow('')} select conflicts, _made.id, _made.body from _conflicts left join _made on true`,
     ),
     /**
      * Returns the create that the key was stored with: its digest and body. If there is none, does the same as above, and stores
      * the key. Another statement with the same key waits for this one to commit, and then violates the key's unique index.
      */
     withKey: prepared(
-      sql`with _stored as materialized (${keys.find}), ${made(' and not exists (select from _stored)')},
+      sql`with _stored as materialized (${keys.find}), ${insertedRow(' and not exists (select from _stored)')},
         _key as (${keys.store(key, ' from _made')})
         select conflicts, _made.id, _made.body, _stored.digest, _stored.body
         from _conflicts left join _made on true left join _stored on true`,
@@ -147,11 +147,11 @@ export const createWriter = (connections: Connections, { table }: Resource, limi
       : connections.transaction(make, table, undefined, (made) => !('isUndone' in made))
   }
   const make = async (plan: AnyPlan): Promise<Made> => {
-    for (let left = maxRetries; ; left--) {
+    for (let retriesLeft = maxRetries; ; retriesLeft--) {
       try {
         return await attempt(plan)
       } catch (error) {
-        if (!isViolation(error) || left === 0) {
+        if (!isViolation(error) || retriesLeft === 0) {
           const refusal = refusalOf(plan, error, table)
           if (refusal) return refusal
           throw error

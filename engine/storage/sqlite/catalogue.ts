@@ -90,9 +90,11 @@ const check = (() => {
 const otherConstraints = (database: Database, table: string): string[] => {
   const indexes = `select coalesce(sql, name) from pragma_index_list(?) as list join sqlite_schema using (name)
     where "unique" and list.origin = 'c' and (partial or exists (select 1 from pragma_index_info(list.name) as info where info.name is null))`
-  const known = [...String(storedSql(database, table)).matchAll(check)].map(([, text = '']) => `check (${text.trim()})`)
+  const knownChecks = [...String(storedSql(database, table)).matchAll(check)].map(
+    ([, text = '']) => `check (${text.trim()})`,
+  )
   const count = readDefinition(database, table).match(/\bcheck\s*\(/gi)?.length ?? 0
-  const checks = [...known, ...(count > known.length ? ['check (…)'] : [])]
+  const checks = [...knownChecks, ...(count > knownChecks.length ? ['check (…)'] : [])]
   return [...checks, ...(database.prepare(indexes).pluck().all(table) as string[])]
 }
 
@@ -144,8 +146,8 @@ const namedKind = (
   for (const kind of kindNames) {
     const [options, condition] = columnOf({ kind }).named?.(type, quoted(column), isKey) ?? []
     if (condition === undefined) continue
-    const wrong = database.prepare(`select 1 from ${quoted(table)} where not (${condition}) limit 1`).get()
-    return wrong === undefined ? { kind, ...options } : undefined
+    const mismatch = database.prepare(`select 1 from ${quoted(table)} where not (${condition}) limit 1`).get()
+    return mismatch === undefined ? { kind, ...options } : undefined
   }
   return undefined
 }

@@ -15,12 +15,12 @@ const preparers = new WeakMap<Database, Prepare>()
 
 /** The function that prepares the statements of a connection; all of its users share one bound. */
 export const preparer = (database: Database): Prepare => {
-  const known = preparers.get(database)
-  if (known) return known
+  const cachedPrepare = preparers.get(database)
+  if (cachedPrepare) return cachedPrepare
   const statements = new LRUCache<string, Statement>({ max: maxStatements })
   const prepare = (sql: string): Statement => {
-    const known = statements.get(sql)
-    if (known) return known
+    const cachedStatement = statements.get(sql)
+    if (cachedStatement) return cachedStatement
     const statement = database.prepare(sql)
     statements.set(sql, statement)
     return statement

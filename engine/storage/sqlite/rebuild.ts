@@ -1,10 +1,10 @@
 /** Rebuilds a table of SQLite whose shape changes, unless that would lose something that another program has added. */
 import type { Database } from 'better-sqlite3'
-import type { KindSpec } from '../../descriptor/kinds/index.js'
+import { boundValue, type KindSpec } from '../../descriptor/kinds/index.js'
 import type { GivenValue } from '../../descriptor/registry.js'
 import type { CatalogueTable, ColumnDefinition, TableDefinition } from '../migration/catalogue.js'
 import type { Reshaping } from '../migration/migrationDialect.js'
-import { boundValue, columnDefinition, literal, quoted } from '../schema.js'
+import { columnDefinition, literal, quoted } from '../schema.js'
 import { readDefinition } from './catalogue.js'
 import { columnOf, schemaDialect } from './schema.js'
 
@@ -37,14 +37,14 @@ const usedColumns = (database: Database, current: CatalogueTable, shape: TableDe
   const gone = current.columns.filter(
     (column) => !shape.some(({ from, name }) => from === column && name === from.name),
   )
-  const others = database
+  const otherObjects = database
     .prepare(
       "select name, sql from sqlite_schema where type in ('view', 'trigger', 'index') and name not glob 'registry_*' and sql is not null",
     )
     .all() as { name: string; sql: string }[]
   const has = (sql: string, word: string) => new RegExp(`\\b${word}\\b`, 'i').test(sql)
   return gone.flatMap(({ name: column }) => {
-    const user = others.find(({ sql }) => has(sql, current.name) && has(sql, column))
+    const user = otherObjects.find(({ sql }) => has(sql, current.name) && has(sql, column))
     if (!user) return []
     const message = `"${user.name}" of another program uses it.`
     return [{ column, message, advice: 'Drop that, migrate, and create it again.' }]
@@ -57,7 +57,7 @@ const usedColumns = (database: Database, current: CatalogueTable, shape: TableDe
  */
 export const rebuild = (database: Database, current: CatalogueTable, shape: TableDefinition): Reshaping => {
   const { name: table } = current
-  const others = `select sql from sqlite_schema
+  const otherObjectsSql = `select sql from sqlite_schema
     where tbl_name = ? and type in ('index', 'trigger') and name not glob 'registry_*' and sql is not null`
   const specText = ({ kind, digits, places }: KindSpec) => literal(JSON.stringify({ kind, digits, places }))
   const converted = ({ from, convertTo }: ColumnDefinition): string =>
@@ -88,7 +88,7 @@ export const rebuild = (database: Database, current: CatalogueTable, shape: Tabl
     'pragma legacy_alter_table = ON',
     `alter table ${rebuilt} rename to ${quoted(table)}`,
     'pragma legacy_alter_table = OFF',
-    ...(database.prepare(others).pluck().all(table) as string[]),
+    ...(database.prepare(otherObjectsSql).pluck().all(table) as string[]),
   ]
   const differences = [...unusualParts(database, table), ...usedColumns(database, current, shape)]
   return { sql, isRebuilding: true, differences }

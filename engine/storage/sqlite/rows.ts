@@ -1,6 +1,8 @@
 /** Reads and stores whole rows on SQLite. */
+
 import type { Database } from 'better-sqlite3'
-import { boundValue, quoted, readValue } from '../schema.js'
+import { boundValue, readValue } from '../../descriptor/kinds/index.js'
+import { quoted } from '../schema.js'
 import type { CopiedTable, StoredRow } from '../storage.js'
 import { columnOf } from './schema.js'
 

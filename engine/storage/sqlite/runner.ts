@@ -74,11 +74,11 @@ const stateReader = ({ database, commits }: Connection, resource: Resource): (()
   const { state: stateSql, from } = managedSource(resource)
   const sql = `select version, ${hasLongRowsSql(resource)}, total,
     (select min(id) from ${from}), (select max(id) from ${from}) from (${stateSql})`
-  let seen = -1
+  let seenCount = -1
   let state: TableState
   return () => {
     const count = commits.count()
-    if (count !== seen) {
+    if (count !== seenCount) {
       try {
         const row = preparer(database)(sql).raw().safeIntegers().get() as unknown[] | undefined
         if (!row) throw new TableChanged(`its row in ${countsTable} is missing`)
@@ -89,7 +89,7 @@ const stateReader = ({ database, commits }: Connection, resource: Resource): (()
         throw storageError(error as Error, resource.table)
       }
     }
-    seen = count
+    seenCount = count
     return state
   }
 }

@@ -25,18 +25,18 @@ const committer =
   async (writes: readonly QueuedWrite[]): Promise<Written[]> => {
     const since = performance.now()
     const written: Written[] = []
-    let left = [...writes.entries()]
-    while (left.length > 0) {
+    let waiting = [...writes.entries()]
+    while (waiting.length > 0) {
       try {
-        const made = makeAll(left.map(([, one]) => one))
-        for (const [n, [index]] of left.entries()) written[index] = made[n] as Written
+        const outcomes = makeAll(waiting.map(([, one]) => one))
+        for (const [n, [index]] of waiting.entries()) written[index] = outcomes[n] as Written
         break
       } catch (error) {
         if (!isBusy(error)) throw error
         const { message, code } = error as Error & { code?: string }
         const isLate = ({ waitedMs = 0 }: QueuedWrite) => waitedMs + performance.now() - since > timeoutMs
-        for (const [index, one] of left) if (isLate(one)) written[index] = { error: { message, code } }
-        left = left.filter(([index]) => !written[index])
+        for (const [index, one] of waiting) if (isLate(one)) written[index] = { error: { message, code } }
+        waiting = waiting.filter(([index]) => !written[index])
         await sleep(lockRetry)
       }
     }
