@@ -6,7 +6,7 @@ import * as errors from './errors.js'
 import { errorResponse } from './responses.js'
 
 /** A rule as the documents have it: a claim as its name. */
-const published = (rule: AccessRule): unknown =>
+const publishRule = (rule: AccessRule): unknown =>
   typeof rule === 'string'
     ? rule
     : Object.fromEntries(Object.entries(rule).map(([field, claimed]) => [field, { claim: claimed?.name }]))
@@ -14,14 +14,14 @@ const published = (rule: AccessRule): unknown =>
 /** Whether any operation of a registry needs a key or token other than the write token. */
 export const hasAccess = (registry: Registry): boolean => registry.some((one) => one.access || isGuarded(one))
 
-export const tokenMissing = errorResponse('The write token is missing or wrong.', errors.tokenMissing())
+export const tokenMissingResponse = errorResponse('The write token is missing or wrong.', errors.tokenMissing())
 
-const forbidden = { 403: errorResponse('`forbidden`: the key or token does not allow this.', errors.forbidden()) }
+const notAllowed = { 403: errorResponse('`forbidden`: the key or token does not allow this.', errors.forbidden()) }
 
 /** The responses to callers who may not use an operation. */
 export const callerResponses = {
   401: errorResponse('The key or token is missing, unknown or expired.', errors.callerMissing()),
-  ...forbidden,
+  ...notAllowed,
 }
 
 /** What the documents say about who may use an operation of a resource that needs a right. */
@@ -33,14 +33,14 @@ export const accessOf = (registry: Registry, resource: Resource, right: AccessNa
     return { sentence, security: [{}, { caller: [] }] }
   }
   if (!access) {
-    const responses = { 401: tokenMissing, ...(hasAccess(registry) && forbidden) }
+    const responses = { 401: tokenMissingResponse, ...(hasAccess(registry) && notAllowed) }
     return { sentence: 'Requires the write token.', security: [{ writeToken: [] }], responses }
   }
   const rules = rulesOf(access[right])
   return {
     sentence: `Allowed for: ${describeRules(rules)}.`,
     security: [{ caller: [] }],
-    'x-access': rules.map(published),
+    'x-access': rules.map(publishRule),
     responses: callerResponses,
   }
 }

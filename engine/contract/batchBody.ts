@@ -32,7 +32,7 @@ export interface SentOperation {
 
 const members = ['method', 'path', 'body', 'as', 'ifMatch']
 
-const wrong = (...issues: readonly Issue[]): SentOperation => ({
+const invalidOperation = (...issues: readonly Issue[]): SentOperation => ({
   method: 'POST',
   path: '',
   body: undefined,
@@ -54,15 +54,15 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const isTooLarge = (text: string): boolean => text.length > bodyLimit || hasTooManyValues(Buffer.from(text), maxValues)
 
 const readOperation = (text: string): SentOperation => {
-  if (isTooLarge(text)) return wrong(bodyIssue('too_long', 'The operation is too large.'))
+  if (isTooLarge(text)) return invalidOperation(bodyIssue('too_long', 'The operation is too large.'))
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
   } catch {
-    return wrong(bodyIssue('json_invalid', `The operation is not valid JSON: ${jsonErrorPlace(text)}.`))
+    return invalidOperation(bodyIssue('json_invalid', `The operation is not valid JSON: ${jsonErrorPlace(text)}.`))
   }
   if (!isObject(parsed))
-    return wrong(bodyIssue('object_type', `An operation must be a JSON object, not ${jsonNoun(parsed)}.`))
+    return invalidOperation(bodyIssue('object_type', `An operation must be a JSON object, not ${jsonNoun(parsed)}.`))
   const { method, path, body, as, ifMatch } = parsed
   const issues = [
     ...Object.keys(parsed)
@@ -86,7 +86,7 @@ const readOperation = (text: string): SentOperation => {
       : []),
     ...(body === undefined && method !== 'DELETE' ? [bodyIssue('missing', 'body is missing.', 'body')] : []),
   ]
-  if (issues.length > 0) return wrong(...issues)
+  if (issues.length > 0) return invalidOperation(...issues)
   return {
     method: method as BatchMethod,
     path: path as string,
@@ -109,8 +109,8 @@ const notABatch = (source: string): Error => {
     // Not JSON.
   }
   if (!isObject(parsed)) return notJson(source, 'list_type', example)
-  const { operations, ...others } = parsed
-  const issues = Object.keys(others)
+  const { operations, ...unknownMembers } = parsed
+  const issues = Object.keys(unknownMembers)
     .slice(0, maxIssues)
     .map((name) => unknownIssue(name, ['operations']))
   if (operations === undefined)
@@ -137,10 +137,10 @@ const reference = z.record(z.string(), z.string()).meta({
 /** The body of a create or an update, or one with a reference to a row that is created before it. Nothing of the first is repeated: a change of it is one change. */
 export const withReferences = (schema: z.ZodObject, isReference: (name: string) => boolean): z.ZodType => {
   const names = Object.keys(schema.shape).filter(isReference)
-  const others = names.map((name) =>
+  const variants = names.map((name) =>
     z
       .looseObject({ [name]: reference })
       .meta({ description: 'The same with the id of a row that is created before it.' }),
   )
-  return others.length > 0 ? z.union([schema, ...others]) : schema
+  return variants.length > 0 ? z.union([schema, ...variants]) : schema
 }

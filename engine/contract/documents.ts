@@ -8,12 +8,12 @@ const areaTags = (operations: readonly Operation[]) => {
   const contents = new Map<string, string[]>()
   for (const operation of operations) {
     const [area] = operation.route.tags
-    const inside = contents.get(area) ?? []
-    if (operation.kind === 'list') inside.push(operation.resource.plural)
-    if (!('resource' in operation)) inside.push(operation.route.summary)
-    contents.set(area, inside)
+    const entries = contents.get(area) ?? []
+    if (operation.kind === 'list') entries.push(operation.resource.plural)
+    if (!('resource' in operation)) entries.push(operation.route.summary)
+    contents.set(area, entries)
   }
-  return [...contents].map(([name, inside]) => ({ name, description: `${inside.join(', ')}.` }))
+  return [...contents].map(([name, entries]) => ({ name, description: `${entries.join(', ')}.` }))
 }
 
 const openApiDocument = (product: Product, operations: readonly Operation[]) => {
@@ -23,7 +23,7 @@ const openApiDocument = (product: Product, operations: readonly Operation[]) => 
     scheme: 'bearer',
     description: 'The write token of the deployment (API_TOKEN).',
   })
-  if (operations.some(({ route }) => route.security?.some((one) => 'caller' in one)))
+  if (operations.some(({ route }) => route.security?.some((requirement) => 'caller' in requirement)))
     registry.registerComponent('securitySchemes', 'caller', {
       type: 'http',
       scheme: 'bearer',

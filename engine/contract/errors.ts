@@ -208,10 +208,10 @@ export const maxIssues = 100
 
 /** The issues of a body, or the first of so many. */
 export const bodyInvalid = (issues: readonly Issue[], total?: number): HttpError => {
-  const first = issues[0]?.msg ?? 'The body is invalid.'
+  const firstMessage = issues[0]?.msg ?? 'The body is invalid.'
   const count = total ?? issues.length
-  const end = /[.!?]$/.test(first) ? '' : '.'
-  const message = count > 1 ? `${first}${end} ${count} errors; see error.details.issues.` : first
+  const end = /[.!?]$/.test(firstMessage) ? '' : '.'
+  const message = count > 1 ? `${firstMessage}${end} ${count} errors; see error.details.issues.` : firstMessage
   const details = { issues: issues.slice(0, maxIssues), ...(total !== undefined && { total }) }
   return httpError(422, 'validation_error', message, {}, details)
 }
@@ -223,9 +223,9 @@ export const parametersInvalid = (detail: readonly Issue[]): HttpError =>
 export const tooManyAttempts = (): HttpError => middlewareError(429, 'Too many attempts. Wait a minute, and try again.')
 
 /** An error that a deployment's own middleware threw; its code is the name of its status, as in `too_many_requests`. */
-export const middlewareError = (status: number, given?: string, headers?: ResponseHeaders): HttpError => {
+export const middlewareError = (status: number, thrownMessage?: string, headers?: ResponseHeaders): HttpError => {
   const name = STATUS_CODES[status] ?? `Status ${status}`
   const code = name.toLowerCase().replaceAll(/\W+/g, '_')
-  const message = given ?? name
+  const message = thrownMessage ?? name
   return new HttpError(status, message, { error: { code, message } }, headers)
 }

@@ -97,12 +97,12 @@ const similarBody = (registry: Registry, resource: Resource): RowValues => {
     if (value !== null) return [[field, value]]
     return isMandatory(field) ? [[field, example]] : []
   })
-  const named = values.map(([field, value]): [string, Value] => {
+  const entries = values.map(([field, value]): [string, Value] => {
     const numbered = `${value} ${suffix}`
     const isVaried = suffix !== '' && field.name === 'name' && !field.unique && !findViolation(field, numbered)
     return [field.name, isVaried ? numbered : value]
   })
-  return Object.fromEntries(named)
+  return Object.fromEntries(entries)
 }
 
 /** The row that this body creates in the demo data; the times differ. */

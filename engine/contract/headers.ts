@@ -54,7 +54,7 @@ export const requestHeaders = {
   read: z.object({ 'If-None-Match': ifNoneMatch, 'X-Request-Id': requestId }),
   create: z.object({ [keyHeader]: idempotencyKey.optional(), 'X-Request-Id': requestId }),
   change: z.object({ [keyHeader]: idempotencyKey.optional(), 'X-Request-Id': requestId, 'If-Match': ifMatch }),
-  /** Beside a table of another program no key can be stored. */
+  /** No key can be stored beside an existing table. */
   changeExisting: z.object({ 'X-Request-Id': requestId, 'If-Match': ifMatch }),
 }
 

@@ -10,7 +10,7 @@ import type { BodyReader } from './rowBody.js'
 const notYours = (name: string): string => `${name} is a field that you may not use.`
 
 /** The parameters of reads whose values name fields, unless a field has such a name: then it is a filter. */
-const naming = ['sort', 'by', 'sum', 'avg', 'min', 'max', 'expand']
+const namingParameters = ['sort', 'by', 'sum', 'avg', 'min', 'max', 'expand']
 
 /** The field that a parameter, or its value, is about. */
 const fieldIn = (text: string): string => text.replace(/^-/, '').replace(/\..*$/s, '')
@@ -26,7 +26,7 @@ export const forbiddenParameters = (
   const { hidden } = rights.of(resource)
   const referrers = expandableReferrers(registry, resource)
   const isNaming = (name: string): boolean =>
-    isImport || (naming.includes(name) && !resource.fields.some((field) => field.name === name))
+    isImport || (namingParameters.includes(name) && !resource.fields.some((field) => field.name === name))
   const isHidden = (name: string, input: string): boolean => {
     if (isImport) return name === 'match' && hidden.includes(input)
     if (!isNaming(name)) return hidden.includes(fieldIn(name))
@@ -48,13 +48,13 @@ export const forbiddenParameters = (
 }
 
 /** Reads bodies of a caller from whom some fields are hidden. */
-export const withoutHidden = (read: BodyReader, hidden: readonly string[]): BodyReader => {
-  if (hidden.length === 0) return read
+export const withoutHidden = (readBody: BodyReader, hidden: readonly string[]): BodyReader => {
+  if (hidden.length === 0) return readBody
   return (body, source) => {
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) return read(body, source)
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) return readBody(body, source)
     const hiddenSent = hidden.filter((name) => Object.hasOwn(body, name))
     const allowed = Object.fromEntries(Object.entries(body).filter(([name]) => !hiddenSent.includes(name)))
-    const { values, issues } = read(allowed, source)
+    const { values, issues } = readBody(allowed, source)
     return {
       values,
       issues: [...issues, ...hiddenSent.map((name) => bodyIssue('extra_forbidden', notYours(name), name))],

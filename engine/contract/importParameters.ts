@@ -36,28 +36,28 @@ export interface ImportQuery {
 
 export const importQueryParser = (resource: Resource) => {
   const expected = matchFields(resource)
-  const known = ['dryRun', 'match', 'ignore']
+  const parameterNames = ['dryRun', 'match', 'ignore']
   return (querystring: string): ImportQuery => {
     const parameters = queryParameters(querystring)
     const [dryRun, match] = [parameters.getAll('dryRun').at(-1), parameters.getAll('match').at(-1)]
     const issues: Issue[] = [...new Set(parameters.keys())]
-      .filter((name) => !known.includes(name))
+      .filter((name) => !parameterNames.includes(name))
       .map((name) =>
         queryIssue(
           'extra_forbidden',
           name,
-          `Unknown parameter "${name}"${didYouMean(name, known) || `; an import takes ${known.join(', ')}`}`,
+          `Unknown parameter "${name}"${didYouMean(name, parameterNames) || `; an import takes ${parameterNames.join(', ')}`}`,
           parameters.get(name) ?? '',
         ),
       )
     if (dryRun !== undefined && dryRun !== 'true' && dryRun !== 'false')
       issues.push(queryIssue('bool_parsing', 'dryRun', 'Input should be true or false', dryRun))
     if (match !== undefined && !expected.includes(match)) {
-      const words =
+      const msg =
         expected.length > 0
           ? `Input should be ${expected.map((name) => `'${name}'`).join(' or ')}`
           : 'Rows cannot be changed'
-      issues.push({ ...queryIssue('enum', 'match', words, match), ctx: { expected } })
+      issues.push({ ...queryIssue('enum', 'match', msg, match), ctx: { expected } })
     }
     if (issues.length > 0) throw bodyInvalid(issues)
     return { dryRun: dryRun === 'true', match, ignore: parameters.getAll('ignore') }

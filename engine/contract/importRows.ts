@@ -29,7 +29,7 @@ export interface SentRow {
   readonly issues: readonly Issue[]
 }
 
-const wrongRow = (issue: Issue, line?: number): SentRow => ({
+const invalidRow = (issue: Issue, line?: number): SentRow => ({
   ...(line !== undefined && { line }),
   body: {},
   source: '{}',
@@ -48,7 +48,7 @@ const cellJson = (field: Field, cell: CsvCell): string | Issue => {
   return textJson(field, text)
 }
 
-interface Names {
+interface ColumnNames {
   /** The fields that a row may have. */
   readonly allowed: ReadonlyMap<string, Field>
   readonly ignored: ReadonlySet<string>
@@ -58,24 +58,24 @@ interface Names {
 const checkHeader = (
   resource: Resource,
   { cells, line }: { cells: readonly CsvCell[]; line: number },
-  names: Names,
+  names: ColumnNames,
 ) => {
   const header = cells.map(({ text }) => text)
-  const large = largeRow(resource, header.join())
-  if (large) throw bodyInvalid([{ ...large, line }])
-  const seen = new Set<string>()
-  let wrong = 0
+  const sizeIssue = rowSizeIssue(resource, header.join())
+  if (sizeIssue) throw bodyInvalid([{ ...sizeIssue, line }])
+  const seenNames = new Set<string>()
+  let issueCount = 0
   const issues = header.flatMap((name) => {
     if (names.ignored.has(name)) return []
-    const at = (msg: string) => [{ ...bodyIssue('extra_forbidden', msg, name), line }]
-    const isTwice = seen.has(name)
-    seen.add(name)
+    const issueAt = (msg: string) => [{ ...bodyIssue('extra_forbidden', msg, name), line }]
+    const isTwice = seenNames.has(name)
+    seenNames.add(name)
     if (names.allowed.has(name) && !isTwice) return []
-    if (++wrong > maxIssues) return []
-    if (isTwice) return at(`The column "${shorten(name)}" is there twice.`)
+    if (++issueCount > maxIssues) return []
+    if (isTwice) return issueAt(`The column "${shorten(name)}" is there twice.`)
     if (resource.fields.some((field) => field.name === name))
-      return at(`${name} cannot be set; remove the column, or leave it out with ignore=${name}.`)
-    return at(`Unknown column "${shorten(name)}"${didYouMean(name, [...names.allowed.keys()]) || '.'}`)
+      return issueAt(`${name} cannot be set; remove the column, or leave it out with ignore=${name}.`)
+    return issueAt(`Unknown column "${shorten(name)}"${didYouMean(name, [...names.allowed.keys()]) || '.'}`)
   })
   if (issues.length > 0) throw bodyInvalid(issues)
   return header
@@ -90,7 +90,7 @@ interface CsvForm {
 function* csvRows(
   resource: Resource,
   text: string,
-  names: Names,
+  names: ColumnNames,
   form: CsvForm,
   firstLine: number,
 ): Generator<SentRow> {
@@ -100,11 +100,11 @@ function* csvRows(
     if (error !== undefined) {
       const issue = bodyIssue('csv_parsing', `The row has ${error}.`)
       if (!header) throw bodyInvalid([{ ...issue, line }])
-      yield wrongRow(issue, line)
+      yield invalidRow(issue, line)
     } else if (!header) form.header = checkHeader(resource, row, names)
     else if (cells.length !== header.length) {
       const counts = `${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, but the header has ${header.length}`
-      yield wrongRow(bodyIssue('csv_parsing', `The row has ${counts}.`), line)
+      yield invalidRow(bodyIssue('csv_parsing', `The row has ${counts}.`), line)
     } else {
       const members: string[] = []
       const empty: string[] = []
@@ -119,14 +119,14 @@ function* csvRows(
         if (isEmpty(cell)) empty.push(name)
       }
       const source = `{${members.join(',')}}`
-      const large = largeRow(resource, source)
-      yield large ? wrongRow(large, line) : { line, body: JSON.parse(source), source, empty, issues }
+      const sizeIssue = rowSizeIssue(resource, source)
+      yield sizeIssue ? invalidRow(sizeIssue, line) : { line, body: JSON.parse(source), source, empty, issues }
     }
   }
 }
 
 /** A row is no larger than one that is created by itself. */
-export const largeRow = (resource: Resource, source: string): Issue | undefined => {
+export const rowSizeIssue = (resource: Resource, source: string): Issue | undefined => {
   const bytes = Buffer.from(source.slice(0, bodyLimit + 1))
   if (bytes.length > bodyLimit) return bodyIssue('too_long', `The row has more than ${bodyLimit} bytes.`)
   const maxValues = maxValuesOf(resource)
@@ -136,20 +136,20 @@ export const largeRow = (resource: Resource, source: string): Issue | undefined 
 }
 
 /** A row that was sent as JSON. */
-const jsonRow = (resource: Resource, source: string, { ignored }: Names, line?: number): SentRow => {
-  const large = largeRow(resource, source)
-  if (large) return wrongRow(large, line)
+const jsonRow = (resource: Resource, source: string, { ignored }: ColumnNames, line?: number): SentRow => {
+  const sizeIssue = rowSizeIssue(resource, source)
+  if (sizeIssue) return invalidRow(sizeIssue, line)
   let body: unknown
   try {
     body = JSON.parse(source)
   } catch {
-    return wrongRow(bodyIssue('json_invalid', `The row is not valid JSON: ${jsonErrorPlace(source)}.`), line)
+    return invalidRow(bodyIssue('json_invalid', `The row is not valid JSON: ${jsonErrorPlace(source)}.`), line)
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    return wrongRow(bodyIssue('object_type', `The row must be a JSON object, not ${jsonNoun(body)}.`), line)
+    return invalidRow(bodyIssue('object_type', `The row must be a JSON object, not ${jsonNoun(body)}.`), line)
   for (const name of ignored) delete (body as Record<string, unknown>)[name]
-  const read = { body: body as Record<string, unknown>, source, empty: [], issues: [] }
-  return line === undefined ? read : { ...read, line }
+  const row = { body: body as Record<string, unknown>, source, empty: [], issues: [] }
+  return line === undefined ? row : { ...row, line }
 }
 
 /** Has nothing but the white space of JSON, to which no-break spaces do not belong. */
@@ -158,7 +158,7 @@ const isBlank = (text: string): boolean => blank.test(text)
 
 const whiteSpace = /[ \t\r\n]*/y
 
-function* ndjsonRows(resource: Resource, text: string, names: Names, firstLine: number): Generator<SentRow> {
+function* ndjsonRows(resource: Resource, text: string, names: ColumnNames, firstLine: number): Generator<SentRow> {
   for (let [at, line] = [0, firstLine]; ; line++) {
     // All blank lines at once: there may be millions.
     whiteSpace.lastIndex = at
@@ -184,7 +184,7 @@ export function* arrayElements(
   source: string,
   begin: number,
   end: RegExp,
-  wrong: (source: string) => Error,
+  createError: (source: string) => Error,
 ): Generator<string> {
   let [from, level, isFirst, signs] = [begin, 1, true, 0]
   token.lastIndex = from
@@ -194,10 +194,10 @@ export function* arrayElements(
     if (++signs > maxSigns) throw bodyInvalid([bodyIssue('too_long', 'A part of the body has too many values.')])
     if (sign === '"') {
       token.lastIndex = endOfString(source, at)
-      if (token.lastIndex === 0) throw wrong(source)
+      if (token.lastIndex === 0) throw createError(source)
       continue
     }
-    if (level === 1 && sign === '}') throw wrong(source)
+    if (level === 1 && sign === '}') throw createError(source)
     if (level === 1 && (sign === ',' || sign === ']')) {
       const element = source.slice(from, at)
       const next = token.lastIndex
@@ -211,11 +211,11 @@ export function* arrayElements(
     if (sign === '[' || sign === '{') level++
     if (sign === ']' || sign === '}') level--
     if (level === 0) {
-      if (!end.test(source.slice(at + 1))) throw wrong(source)
+      if (!end.test(source.slice(at + 1))) throw createError(source)
       return
     }
   }
-  throw wrong(source)
+  throw createError(source)
 }
 
 /** Longer texts are not searched for the place of an error, which takes a second for millions of brackets. */
@@ -236,7 +236,7 @@ const notAnArray = (source: string): Error =>
   notJson(source, 'list_type', 'a JSON array of rows, such as [{"name": "Ana"}]')
 
 /** The rows of a JSON array, one after the other: to parse all of them at once would take too long. */
-function* arrayRows(resource: Resource, source: string, names: Names): Generator<SentRow> {
+function* arrayRows(resource: Resource, source: string, names: ColumnNames): Generator<SentRow> {
   const begin = /^[ \t\r\n]*\[/.exec(source)
   if (!begin) throw notAnArray(source)
   for (const element of arrayElements(source, begin[0].length, blank, notAnArray))
@@ -244,7 +244,7 @@ function* arrayRows(resource: Resource, source: string, names: Names): Generator
 }
 
 /** The line of the first byte that is not UTF-8, found by halves. */
-const wrongLine = (bytes: Buffer): number => {
+const firstInvalidLine = (bytes: Buffer): number => {
   let [from, to] = [0, bytes.length]
   while (from < to) {
     const end = bytes.indexOf('\n', (from + to) >> 1) + 1
@@ -254,8 +254,8 @@ const wrongLine = (bytes: Buffer): number => {
   return 1 + countLines(bytes.toString('latin1', 0, from))
 }
 
-/** Makes the function that reads the next piece of a body, which ends with a row; it throws if the body is not one of the type. */
-export const rowReader = (resource: Resource, type: ImportType, names: Names) => {
+/** Creates the function that reads the next piece of a body, which ends with a row; it throws if the body is not one of the type. */
+export const rowReader = (resource: Resource, type: ImportType, names: ColumnNames) => {
   let form: CsvForm | undefined
   let line = 1
   let previous = ''
@@ -263,7 +263,7 @@ export const rowReader = (resource: Resource, type: ImportType, names: Names) =>
     line += countLines(previous)
     if (!isUtf8(bytes)) {
       const issue = bodyIssue('string_unicode', 'The body is not valid UTF-8.')
-      throw bodyInvalid([type === 'application/json' ? issue : { ...issue, line: line - 1 + wrongLine(bytes) }])
+      throw bodyInvalid([type === 'application/json' ? issue : { ...issue, line: line - 1 + firstInvalidLine(bytes) }])
     }
     const source = line === 1 ? bytes.toString().replace(/^\uFEFF/, '') : bytes.toString()
     if (type === 'application/json') return yield* arrayRows(resource, source, names)

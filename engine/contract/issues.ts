@@ -14,8 +14,8 @@ export const bodyTypeIssue = (body: unknown): Issue =>
 
 export const violationIssue = (field: Field, violation: Violation): Issue => {
   const { type, ctx } = violation
-  const words = `${field.name} ${violation.describe(field)}`
-  return { ...bodyIssue(type, /[.?]$/.test(words) ? words : `${words}.`, field.name), ...(ctx && { ctx }) }
+  const msg = `${field.name} ${violation.describe(field)}`
+  return { ...bodyIssue(type, /[.?]$/.test(msg) ? msg : `${msg}.`, field.name), ...(ctx && { ctx }) }
 }
 
 export const fieldIssue = (field: Field, value: unknown, issue: z.core.$ZodIssue, isUpdate: boolean): Issue => {
@@ -27,8 +27,8 @@ export const fieldIssue = (field: Field, value: unknown, issue: z.core.$ZodIssue
   )
 }
 
-export const unknownIssue = (key: string, known: readonly string[]): Issue =>
-  bodyIssue('extra_forbidden', `Unknown property "${shorten(key)}"${didYouMean(key, known) || '.'}`, key)
+export const unknownIssue = (key: string, names: readonly string[]): Issue =>
+  bodyIssue('extra_forbidden', `Unknown property "${shorten(key)}"${didYouMean(key, names) || '.'}`, key)
 
 export const propertyIssue = (resource: Resource, writable: readonly string[], key: string): Issue => {
   const field = resource.fields.find(({ name }) => name === key)
@@ -50,15 +50,15 @@ export const changeIssues = (
   resource: Resource,
   before: RowValues,
   values: RowValues,
-  stamps: RowValues = {},
+  timestamps: RowValues = {},
 ): Issue[] => {
   const isOther = (name: string) => JSON.stringify(values[name]) !== JSON.stringify(before[name] ?? null)
   const changed = Object.keys(values).filter(isOther)
   // What an update sets by itself changes with everything else.
-  const changedNames = changed.length > 0 ? [...changed, ...Object.keys(stamps)] : []
+  const changedNames = changed.length > 0 ? [...changed, ...Object.keys(timestamps)] : []
   return [
     ...wrongSteps(resource, before, values).map(([field, violation]) => violationIssue(field, violation)),
-    ...ruleIssues(resource, { ...before, ...values, ...stamps }, (name) => changedNames.includes(name)),
+    ...ruleIssues(resource, { ...before, ...values, ...timestamps }, (name) => changedNames.includes(name)),
   ]
 }
 
@@ -89,10 +89,10 @@ export const conflictIssue = (
   const { references, unique, redacted } = resource.fields.find((field) => field.name === name) as Field
   if (type === 'reference') {
     const target = registry.find(({ path }) => path === references) as Resource
-    const existing = `must reference an existing ${target.name.toLowerCase()}`
+    const requirement = `must reference an existing ${target.name.toLowerCase()}`
     return bodyIssue(
       type,
-      `${name} ${existing}${redacted ? '' : `; there is none with id ${typeof row[name] === 'string' ? JSON.stringify(shorten(row[name])) : row[name]}`}.`,
+      `${name} ${requirement}${redacted ? '' : `; there is none with id ${typeof row[name] === 'string' ? JSON.stringify(shorten(row[name])) : row[name]}`}.`,
       name,
     )
   }
@@ -116,9 +116,9 @@ export const parameterIssue = (name: string, input: string, violation: Violation
   return { ...queryIssue(type, name, violation.describeParameter(), input), ...(ctx && { ctx }) }
 }
 
-/** The issue for an operator that the field does not have; `known` are the parameters of the list. */
-export const operatorIssue = (name: string, input: string, field: string, known: readonly string[]): Issue => {
-  const alternatives = known.filter((one) => one === field || one.startsWith(`${field}.`))
+/** The issue for an operator that the field does not have; `parameters` are those of the list. */
+export const operatorIssue = (name: string, input: string, field: string, parameters: readonly string[]): Issue => {
+  const alternatives = parameters.filter((parameter) => parameter === field || parameter.startsWith(`${field}.`))
   const use = alternatives.length === 0 ? `${field} is neither a filter nor a range` : `use ${alternatives.join(', ')}`
   const hint = didYouMean(name, alternatives) || `; ${use}`
   return queryIssue('extra_forbidden', name, `Unknown operator "${name.slice(field.length)}" of ${field}${hint}`, input)

@@ -32,7 +32,7 @@ const keyedNumbers = /"([^"\\]*(?:\\.[^"\\]*)*)"(?:\s*:\s*(-?\d[\d.eE+-]*))?/gs
 const maxDigits = 400
 
 /** A number as its significant digits and exponent, so that 3, 3.0 and 30e-1 are equal. */
-const decimal = (literal: string): string => {
+const normalizedNumber = (literal: string): string => {
   const [mantissa = '', exponent = '0'] = literal.toLowerCase().split('e')
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
   const digits = `${whole}${fraction}`.replace(/^0+/, '')
@@ -47,13 +47,13 @@ const maxPrecision = 16
 
 const isExact = (literal: string): boolean => {
   if (literal.length > maxDigits) return false
-  const [written, number] = [decimal(literal), Number(literal)]
-  if (written === decimal(String(number))) return true
+  const [written, number] = [normalizedNumber(literal), Number(literal)]
+  if (written === normalizedNumber(String(number))) return true
   if (!Number.isFinite(number)) return false
   const digits = written.split('e')[0]?.length ?? 0
   // An integer beyond 2^53 may be exact although it is printed with fewer digits.
-  if (Number.isInteger(number) && decimal(String(BigInt(number))) === written) return true
-  return digits <= maxPrecision && decimal(number.toPrecision(digits)) === written
+  if (Number.isInteger(number) && normalizedNumber(String(BigInt(number))) === written) return true
+  return digits <= maxPrecision && normalizedNumber(number.toPrecision(digits)) === written
 }
 
 export const inexactKeys = (source: string, keys: { has(key: string): boolean }): Set<string> => {

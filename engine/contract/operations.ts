@@ -5,13 +5,13 @@ import { expandableFields, expandableReferrers } from '../descriptor/expansion.j
 import { operationNames } from '../descriptor/names.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
-import { accessOf, hasAccess, tokenMissing } from './accessDocuments.js'
+import { accessOf, hasAccess, tokenMissingResponse } from './accessDocuments.js'
 import { maxOperations, withReferences } from './batchBody.js'
 import * as errors from './errors.js'
 import { requestHeaders } from './headers.js'
 import { bodyIssue } from './issues.js'
-import { ownOperation } from './ownOperations.js'
-import { commonResponses, databaseDown, errorResponse, json, success, writeResponses } from './responses.js'
+import { customOperation } from './ownOperations.js'
+import { commonResponses, databaseDown, errorResponse, jsonContent, success, writeResponses } from './responses.js'
 import { type BodyReader, importLimit } from './rowBody.js'
 import {
   collectionSchema,
@@ -26,7 +26,7 @@ import type { Product } from './service.js'
 import { type BodyReaders, type ImportReaders, isOffered, type VerbName, verbNames, verbOf } from './verbs.js'
 
 /** A route; its path is relative to the base path. */
-interface Route extends RouteConfig {
+interface OperationRoute extends RouteConfig {
   readonly operationId: string
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   readonly summary: string
@@ -35,13 +35,13 @@ interface Route extends RouteConfig {
 
 export interface SystemOperation {
   readonly kind: 'index' | 'health'
-  readonly route: Route
+  readonly route: OperationRoute
 }
 
 export interface ResourceOperation extends BodyReaders {
   readonly kind: VerbName
   readonly resource: Resource
-  readonly route: Route
+  readonly route: OperationRoute
 }
 
 export type ImportOperation = ResourceOperation & ImportReaders
@@ -56,19 +56,19 @@ export interface Writers {
 
 export interface BatchOperation {
   readonly kind: 'batch'
-  readonly route: Route
+  readonly route: OperationRoute
   /** By the path of the resource. */
   readonly writers: ReadonlyMap<string, Writers>
 }
 
-/** One of a deployment's own code. */
-export interface OwnOperation {
+/** A custom operation of the project. */
+export interface CustomOperation {
   readonly kind: 'own'
-  readonly own: NamedOperation
-  readonly route: Route
+  readonly definition: NamedOperation
+  readonly route: OperationRoute
 }
 
-export type Operation = OwnOperation | BatchOperation | SystemOperation | ResourceOperation
+export type Operation = CustomOperation | BatchOperation | SystemOperation | ResourceOperation
 
 const system = {
   method: 'get' as const,
@@ -141,13 +141,13 @@ export const batchWriters = (registry: Registry, operations: readonly Operation[
           (one): one is ResourceOperation => one.kind === kind && 'resource' in one && one.resource === resource,
         )?.readBody
       const [POST, PATCH] = [reader('create'), reader('update')]
-      const made = {
+      const writers = {
         resource,
         ...(POST && { POST }),
         ...(PATCH && { PATCH }),
         ...(resource.delete && { DELETE: true as const }),
       }
-      return [resource.path, made]
+      return [resource.path, writers]
     }),
   )
 
@@ -173,14 +173,14 @@ const batchOperation = (registry: Registry, operations: readonly Operation[]): B
         headers: requestHeaders.create,
         body: {
           required: true,
-          content: json(
+          content: jsonContent(
             z.strictObject({ operations: z.array(z.union(schemas as [z.ZodType, z.ZodType])).max(maxOperations) }),
           ),
         },
       },
       responses: {
         ...writeResponses({}),
-        401: tokenMissing,
+        401: tokenMissingResponse,
         200: success(
           'What each operation has returned.',
           z.object({ results: z.array(result) }),
@@ -212,9 +212,9 @@ const batchOperation = (registry: Registry, operations: readonly Operation[]): B
 
 /** The schemas of the responses, by path: the row, the page, and the row with what can be shown with it. */
 const responseSchemas = (registry: Registry) => {
-  const byPath = <T>(make: (resource: Resource) => T) => {
-    const made = new Map(registry.map((resource) => [resource.path, make(resource)]))
-    return (path: string) => made.get(path) as T
+  const byPath = <T>(createSchemaOf: (resource: Resource) => T) => {
+    const schemas = new Map(registry.map((resource) => [resource.path, createSchemaOf(resource)]))
+    return (path: string) => schemas.get(path) as T
   }
   const row = byPath(rowSchema)
   const referenced = (resource: Resource) =>
@@ -254,16 +254,16 @@ const resourceOperations = (registry: Registry): ResourceOperation[] => {
     const offered = verbNames.filter((name) => isOffered(name, resource))
     return offered.map((kind): ResourceOperation => {
       const { method, suffix, right, describe } = verbOf(kind)
-      const { readers, description, responses, ...described } = describe(context)
-      const { sentence, responses: refusals, ...access } = accessOf(registry, resource, right)
+      const { readers, description, responses, ...otherProperties } = describe(context)
+      const { sentence, responses: accessResponses, ...access } = accessOf(registry, resource, right)
       const route = {
         operationId: operationNames(resource)[kind],
         method,
         path: `/v1/${path}${suffix}`,
         tags: [area] as [string],
-        ...described,
+        ...otherProperties,
         description: sentence === undefined ? description : `${description} ${sentence}`,
-        responses: { ...responses, ...refusals },
+        responses: { ...responses, ...accessResponses },
         ...access,
       }
       return { kind, resource, route, ...readers }
@@ -274,8 +274,9 @@ const resourceOperations = (registry: Registry): ResourceOperation[] => {
 export const deriveOperations = (
   registry: Registry,
   product?: Pick<Product, 'batch'>,
-  own: readonly NamedOperation[] = [],
+  customOperations: readonly NamedOperation[] = [],
 ): readonly Operation[] => {
   const operations = [index, health, ...resourceOperations(registry)]
-  return [...operations, ...(product?.batch ? [batchOperation(registry, operations)] : []), ...own.map(ownOperation)]
+  const batch = product?.batch ? [batchOperation(registry, operations)] : []
+  return [...operations, ...batch, ...customOperations.map(customOperation)]
 }

@@ -8,23 +8,23 @@ import * as errors from './errors.js'
 import { requestHeaders } from './headers.js'
 import { commonResponses, errorResponse, headers } from './responses.js'
 
-export const ownOperation = (own: NamedOperation) => {
-  const { name, method, path, about, area = 'Operations', access, query, body, response } = own
+export const customOperation = (definition: NamedOperation) => {
+  const { name, method, path, about, area = 'Operations', access, query, body, response } = definition
   const isPublic = access.includes('public')
-  const takesKey = isTransaction(own)
-  const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, one = '']) => [one, z.string()])
-  const words = access.length > 0 ? access.join(', ') : 'API_TOKEN'
+  const takesKey = isTransaction(definition)
+  const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, segment = '']) => [segment, z.string()])
+  const allowed = access.length > 0 ? access.join(', ') : 'API_TOKEN'
   const invalid = errors.parametersInvalid([{ type: 'missing', loc: ['query', 'name'], msg: 'Field required' }])
   return {
     kind: 'own' as const,
-    own,
+    definition,
     route: {
       operationId: operationIdOf(name),
       method: method.toLowerCase() as 'get',
       path,
       tags: [area] as [string],
       summary: about.replace(/\.$/, ''),
-      description: isPublic ? about : `${about.replace(/\.?$/, '.')} Allowed for: ${words}.`,
+      description: isPublic ? about : `${about.replace(/\.?$/, '.')} Allowed for: ${allowed}.`,
       security: isPublic ? [] : [{ caller: [] }],
       ...(!isPublic && { 'x-access': access }),
       request: {

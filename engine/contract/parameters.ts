@@ -30,11 +30,11 @@ export const querySchema = (parameters: ReadonlyMap<string, Pick<QueryParameter<
 export const queryParameters = (querystring: string): URLSearchParams => new URLSearchParams(`&${querystring}`)
 
 /** The issues for operators that a field does not have; any other unknown parameter is ignored. */
-const unknownOperators = ({ fields }: Resource, known: readonly string[], pairs: Iterable<[string, string]>): Issue[] =>
+const unknownOperators = ({ fields }: Resource, names: readonly string[], pairs: Iterable<[string, string]>): Issue[] =>
   [...pairs].flatMap(([name, input]) => {
     const field = name.slice(0, Math.max(0, name.indexOf('.')))
-    const isKnown = known.includes(name) || !fields.some((one) => one.name === field)
-    return isKnown ? [] : [operatorIssue(name, input, field, known)]
+    const isKnown = names.includes(name) || !fields.some((one) => one.name === field)
+    return isKnown ? [] : [operatorIssue(name, input, field, names)]
   })
 
 /** What the parameters of a request say; adds an issue for each invalid value. */
@@ -46,10 +46,10 @@ const readParameters = <Q>(
 ) => {
   // Not ctx.query: `?__proto__=` breaks it. The last value of a repeated parameter counts, except in a list.
   const pairs = queryParameters(querystring)
-  const sent = new Map(pairs)
+  const lastValues = new Map(pairs)
   let query = preset
   for (const [name, { parse, maxValues, apply }] of parameters) {
-    const last = sent.get(name)
+    const last = lastValues.get(name)
     if (last === undefined) continue
     const inputs = maxValues ? pairs.getAll(name) : [last]
     if (maxValues && inputs.length > maxValues)
@@ -62,10 +62,10 @@ const readParameters = <Q>(
     }
     if (values.length > 0) query = { ...query, ...apply(maxValues ? values : (values[0] as ParameterValue), query) }
   }
-  return { query, sent }
+  return { query, lastValues }
 }
 
-/** Makes the parser of the query strings of a single row; it returns the names of what is shown with it. */
+/** Creates the parser of the query strings of a single row; it returns the names of what is shown with it. */
 export const rowQueryParser = (registry: Registry, resource: Resource) => {
   const parameters = rowParameters(registry, resource)
   return (querystring: string): readonly string[] => {
@@ -115,16 +115,16 @@ const decodeCursor = (resource: Resource, selection: Selection, cursor: string) 
   return value instanceof Violation || !isStored ? 'invalid' : { offset: BigInt(offset), after: { id, value } }
 }
 
-/** Makes the parser of the query strings of a list; it throws with every invalid parameter at once. */
+/** Creates the parser of the query strings of a list; it throws with every invalid parameter at once. */
 export const listQueryParser = (resource: Resource, registry?: Registry) => {
   const parameters = listParameters(resource, registry)
   const names = [...parameters.keys()]
   return (querystring: string): ListQuery => {
     const issues: Issue[] = []
-    const { query, sent } = readParameters<SentQuery>(parameters, defaultListQuery, querystring, issues)
-    if (querystring.includes('.')) issues.push(...unknownOperators(resource, names, sent))
+    const { query, lastValues } = readParameters<SentQuery>(parameters, defaultListQuery, querystring, issues)
+    if (querystring.includes('.')) issues.push(...unknownOperators(resource, names, lastValues))
     const { cursor, ...list } = query
-    if (cursor !== undefined && sent.has('offset')) issues.push(cursorIssue(cursor, 'withOffset'))
+    if (cursor !== undefined && lastValues.has('offset')) issues.push(cursorIssue(cursor, 'withOffset'))
     if (issues.length > 0) throw parametersInvalid(issues)
     if (cursor === undefined) return list
     const place = decodeCursor(resource, list, cursor)
@@ -133,14 +133,14 @@ export const listQueryParser = (resource: Resource, registry?: Registry) => {
   }
 }
 
-/** Makes the parser of the query strings of a summary. */
+/** Creates the parser of the query strings of a summary. */
 export const summaryQueryParser = (resource: Resource) => {
   const parameters = summaryParameters(resource)
   const names = [...parameters.keys()]
   return (querystring: string): SummaryQuery => {
     const issues: Issue[] = []
-    const { query, sent } = readParameters(parameters, defaultSummaryQuery, querystring, issues)
-    if (querystring.includes('.')) issues.push(...unknownOperators(resource, names, sent))
+    const { query, lastValues } = readParameters(parameters, defaultSummaryQuery, querystring, issues)
+    if (querystring.includes('.')) issues.push(...unknownOperators(resource, names, lastValues))
     if (issues.length > 0) throw parametersInvalid(issues)
     return query
   }
@@ -159,7 +159,7 @@ const decodeSegment = (segment: string): string | undefined => {
   }
 }
 
-/** Makes the parser of an `item_id`; `id` is undefined where no row can have it. Writes reject it with another body than reads. */
+/** Creates the parser of an `item_id`; `id` is undefined if no row can have it. Writes reject it with another body than reads. */
 export const itemIdParser =
   (resource: Resource, reject: (issues: readonly Issue[]) => HttpError = parametersInvalid) =>
   (segment: string) => {

@@ -7,7 +7,7 @@ import { type ResponseHeader, responseHeaders } from './headers.js'
 import { bodyLimit } from './rowBody.js'
 import { errorSchema, parameterErrorSchema } from './schemas.js'
 
-export const json = (schema: z.ZodType, example?: unknown) => ({ 'application/json': { schema, example } })
+export const jsonContent = (schema: z.ZodType, example?: unknown) => ({ 'application/json': { schema, example } })
 
 /** Inline, because openapi-typescript makes every header that is a `$ref` mandatory. Every response has a request id. */
 export const headers = (...names: readonly ResponseHeader[]) =>
@@ -19,7 +19,7 @@ const isDocumented = (name: string): name is ResponseHeader => name in responseH
 export const errorResponse = (description: string, error: errors.HttpError): ResponseConfig => ({
   description,
   headers: headers(...Object.keys(error.headers).filter(isDocumented)),
-  content: json('detail' in error.body ? parameterErrorSchema : errorSchema, error.body),
+  content: jsonContent('detail' in error.body ? parameterErrorSchema : errorSchema, error.body),
 })
 
 export const success = (
@@ -27,7 +27,7 @@ export const success = (
   schema: z.ZodType,
   example?: unknown,
   ...names: readonly ResponseHeader[]
-): ResponseConfig => ({ description, headers: headers(...names), content: json(schema, example) })
+): ResponseConfig => ({ description, headers: headers(...names), content: jsonContent(schema, example) })
 
 /** The responses that every operation can have; `default` is any other error of the HTTP layer. */
 export const commonResponses = {

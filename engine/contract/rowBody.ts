@@ -51,38 +51,38 @@ const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.Zod
       if (!fields.has(key)) unknown.push(key)
       if (unknown.length === maxIssues) break
     }
-    const known: RowValues = {}
-    for (const name of names) if (Object.hasOwn(members, name)) known[name] = members[name] as Value
-    for (const issue of schema.safeParse(known).error?.issues ?? []) {
+    const values: RowValues = {}
+    for (const name of names) if (Object.hasOwn(members, name)) values[name] = members[name] as Value
+    for (const issue of schema.safeParse(values).error?.issues ?? []) {
       const name = String(issue.path[0])
       const invalidField = fieldIssue(fields.get(name) as Field, members[name], issue, isUpdate)
       invalid.set(`${name} ${invalidField.type}`, invalidField)
     }
-    for (const { loc } of invalid.values()) delete known[String(loc[1])]
+    for (const { loc } of invalid.values()) delete values[String(loc[1])]
     const texts = jsonNames.length > 0 ? memberTexts(source) : undefined
-    for (const name of jsonNames.filter((one) => (known[one] ?? null) !== null)) {
-      const parsed = parseJsonText(texts?.get(name) ?? JSON.stringify(known[name]))
+    for (const name of jsonNames.filter((field) => (values[field] ?? null) !== null)) {
+      const parsed = parseJsonText(texts?.get(name) ?? JSON.stringify(values[name]))
       if (parsed instanceof Violation) {
         invalid.set(name, violationIssue(fields.get(name) as Field, parsed))
-        delete known[name]
-      } else known[name] = parsed
+        delete values[name]
+      } else values[name] = parsed
     }
     for (const name of inexactKeys(texts ? someMembers(texts, otherNames) : source, fields)) {
-      if (typeof known[name] !== 'number') continue
-      invalid.set(name, violationIssue(fields.get(name) as Field, new Violation('number_precision', known[name])))
-      delete known[name]
+      if (typeof values[name] !== 'number') continue
+      invalid.set(name, violationIssue(fields.get(name) as Field, new Violation('number_precision', values[name])))
+      delete values[name]
     }
     return {
-      values: known,
+      values,
       issues: [...invalid.values(), ...unknown.map((key) => propertyIssue(resource, names, key))],
     }
   }
 }
 
 export const createBodyReader = (resource: Resource, schema: z.ZodObject): BodyReader => {
-  const read = bodyReader(resource, writableFields(resource), schema, false)
+  const readBody = bodyReader(resource, writableFields(resource), schema, false)
   return (body, source) => {
-    const { values, issues } = read(body, source)
+    const { values, issues } = readBody(body, source)
     const row = newRow(resource, values)
     for (const { loc } of issues) delete row[String(loc[1])]
     const broken = resource.rules ? ruleIssues(resource, row, () => true) : []
@@ -92,9 +92,9 @@ export const createBodyReader = (resource: Resource, schema: z.ZodObject): BodyR
 
 export const updateBodyReader = (resource: Resource, schema: z.ZodObject): BodyReader => {
   const fields = updatableFields(resource)
-  const read = bodyReader(resource, fields, schema, true)
+  const readBody = bodyReader(resource, fields, schema, true)
   return (body, source) => {
-    const { values, issues } = read(body, source)
+    const { values, issues } = readBody(body, source)
     const stored = fields.flatMap((field) => {
       const value = values[field.name]
       return value === undefined ? [] : [[field.name, canonicalValue(field, value)]]

@@ -132,7 +132,7 @@ const sentences = (field: Field, isBody: boolean, isUpdate: boolean): string => 
 const defaultName = ({ default: source }: Field): unknown =>
   typeof source === 'function' ? { computed: describeClock(source)?.name ?? 'by the service' } : source
 
-/** The rules that JSON Schema cannot express, as extension keywords for programs; undefined where there is no rule. */
+/** The rules that JSON Schema cannot express, as extension keywords for programs; undefined without a rule. */
 const extensionKeywords = (field: Field, isBody: boolean, isUpdate: boolean) => ({
   'x-references': field.references && `/v1/${field.references}`,
   'x-unique': field.unique,
@@ -212,12 +212,12 @@ export const importSchema = z
   .meta({ id: 'ImportResult' })
 
 const groupValue = (resource: Resource, { field: name, part }: Group): z.ZodType => {
-  const field = resource.fields.find((one) => one.name === name) as Field
+  const field = resource.fields.find((candidate) => candidate.name === name) as Field
   return (part ? z.string() : kindOf(field.kind).row(field)).nullable()
 }
 
 const aggregateValue = (resource: Resource, aggregate: Aggregate, name: string): z.ZodType => {
-  const field = resource.fields.find((one) => one.name === name) as Field
+  const field = resource.fields.find((candidate) => candidate.name === name) as Field
   if (aggregate === 'min' || aggregate === 'max') return kindOf(field.kind).row(field).nullable()
   return (kindOf(field.kind).sums?.schema() ?? z.number()).nullable()
 }

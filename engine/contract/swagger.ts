@@ -21,20 +21,20 @@ const schema = (source: Json): Json => {
     additionalProperties,
     enum: values,
     examples: _,
-    ...rest
+    ...keywords
   } = source
   if (typeof $ref === 'string') return { $ref: $ref.replace('#/components/schemas/', '#/definitions/') }
-  if (Array.isArray(allOf)) return { ...rest, allOf: allOf.map(schema) }
-  const choices = Array.isArray(anyOf) ? anyOf.filter((one) => one.type !== 'null') : []
+  if (Array.isArray(allOf)) return { ...keywords, allOf: allOf.map(schema) }
+  const choices = Array.isArray(anyOf) ? anyOf.filter((choice) => choice.type !== 'null') : []
   if (choices.length === 1) return { type: 'object', 'x-nullable': true, allOf: choices.map(schema) }
   const types = [type].flat().filter((name) => name !== 'null')
-  if (anyOf || types.length > 1) return rest
+  if (anyOf || types.length > 1) return keywords
   const isNullable = Array.isArray(type)
   // JSON leaves out what is undefined.
   return {
     type: types[0],
     'x-nullable': isNullable || undefined,
-    ...rest,
+    ...keywords,
     enum: Array.isArray(values) ? values.filter((value) => value !== null) : undefined,
     properties: properties && mapValues(properties, schema),
     items: items && schema(asObject(items)),
@@ -66,12 +66,12 @@ const response = ({ description, content, headers }: Json): Json => {
   }
 }
 
-const operation = ({ parameters, requestBody, responses, ...rest }: Json): Json => {
+const operation = ({ parameters, requestBody, responses, ...properties }: Json): Json => {
   const body =
     requestBody === undefined ? undefined : asObject(asObject(asObject(requestBody)['content'])['application/json'])
   const parts = (parameters as Json[]).map(parameter)
   if (body) parts.push({ name: 'body', in: 'body', required: true, schema: schema(asObject(body['schema'])) })
-  return { ...rest, parameters: parts, responses: mapValues(responses, response) }
+  return { ...properties, parameters: parts, responses: mapValues(responses, response) }
 }
 
 const bearer = (description: string) => ({ type: 'apiKey', name: 'Authorization', in: 'header', description })

@@ -19,7 +19,7 @@ import {
   changeResponses,
   errorResponse,
   headers,
-  json,
+  jsonContent,
   readResponses,
   rowMissing,
   success,
@@ -47,7 +47,7 @@ type Described = Pick<RouteConfig, 'request' | 'responses'> & {
   readonly readers?: BodyReaders
 }
 
-interface Context {
+interface VerbContext {
   readonly registry: Registry
   readonly resource: Resource
   readonly singular: string
@@ -65,7 +65,7 @@ interface Verb {
   readonly right: AccessName
   /** Whether a resource has it; by default each does. */
   readonly isOffered?: (resource: Resource) => boolean | undefined
-  readonly describe: (context: Context) => Described
+  readonly describe: (context: VerbContext) => Described
 }
 
 const names = (fields: readonly { readonly name: string }[]): string =>
@@ -161,7 +161,7 @@ const describeCreate: Verb['describe'] = ({ registry, resource, singular, row })
     description: `Creates ${withArticle(singular)} and returns it.`,
     request: {
       headers: createHeaders(resource),
-      body: { required: true, content: json(schema, example) },
+      body: { required: true, content: jsonContent(schema, example) },
     },
     responses: {
       ...writeResponses(resource),
@@ -191,7 +191,7 @@ const describeImport: Verb['describe'] = ({ registry, resource, plural }) => {
       body: {
         required: true,
         content: {
-          ...json(z.array(schema), [example]),
+          ...jsonContent(z.array(schema), [example]),
           'text/csv': text('The first line names the fields. An empty cell is null, `""` an empty text.'),
           'application/x-ndjson': text('A JSON object in each line.'),
         },
@@ -226,7 +226,7 @@ const describeUpdate: Verb['describe'] = ({ registry, resource, singular, row })
   const changed = changes.find((body) => schema.safeParse(body).success) ?? {}
   const readBody = updateBodyReader(resource, schema)
   const { issues } = readBody({ not_a_field: 1 })
-  const content = { 'application/merge-patch+json': { schema, example: changed }, ...json(schema, changed) }
+  const content = { 'application/merge-patch+json': { schema, example: changed }, ...jsonContent(schema, changed) }
   return {
     readers: { readBody },
     summary: `Change ${withArticle(singular)}`,

@@ -96,11 +96,11 @@ const rightsIn = (resource: Resource, caller: Identity): ResourceRights => {
 
 /** What a caller may do; computed once for each resource. */
 export const rightsOf = (caller: Identity): Rights => {
-  const known = new Map<Resource, ResourceRights>()
+  const rightsByResource = new Map<Resource, ResourceRights>()
   return {
     of(resource) {
-      const rights = known.get(resource) ?? rightsIn(resource, caller)
-      known.set(resource, rights)
+      const rights = rightsByResource.get(resource) ?? rightsIn(resource, caller)
+      rightsByResource.set(resource, rights)
       return rights
     },
   }

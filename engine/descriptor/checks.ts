@@ -50,21 +50,21 @@ const listedFieldChecks: Readonly<Record<'required' | 'label' | 'update', FieldC
 const tryRule = ({ fields: names, holds }: Rule, fields: Descriptor['fields'], report: Report): void => {
   const samples = names.map((name) => {
     const { kind, options } = fields[name] as FieldSpec
-    const { oneOf, min, max, ...others } = options as Options<GivenValue>
-    const sample = oneOf?.[0] ?? min ?? max ?? kindOf(kind).sample(1, name, others)
-    return [name, ruleValue({ ...others, kind }, sample)]
+    const { oneOf, min, max, ...otherOptions } = options as Options<GivenValue>
+    const sample = oneOf?.[0] ?? min ?? max ?? kindOf(kind).sample(1, name, otherOptions)
+    return [name, ruleValue({ ...otherOptions, kind }, sample)]
   })
-  const others = new Set<string>()
+  const undeclared = new Set<string>()
   const row = new Proxy(Object.fromEntries(samples), {
     get(target, name) {
-      if (typeof name === 'string' && !names.includes(name)) others.add(name)
+      if (typeof name === 'string' && !names.includes(name)) undeclared.add(name)
       return Reflect.get(target, name)
     },
   })
   try {
     const held: unknown = holds(row)
-    for (const name of others) report(`holds reads "${name}", which is not in fields`, 'holds')
-    if (others.size === 0 && typeof held !== 'boolean')
+    for (const name of undeclared) report(`holds reads "${name}", which is not in fields`, 'holds')
+    if (undeclared.size === 0 && typeof held !== 'boolean')
       report(`holds returns ${formatValue(held)}, but it must return true or false`, 'holds')
   } catch (error) {
     const reason = error instanceof Error ? error.message : formatValue(error)
@@ -87,28 +87,28 @@ const checkAccess = ({ access, fields, create, update, delete: remove }: Descrip
   for (const name of Object.keys(access) as (keyof typeof access)[]) {
     if (access[name] === undefined) continue
     const rules = rulesOf(access[name])
-    const refuse = (message: string) => report(`${name} ${message}`, 'access', name)
+    const reportRight = (message: string) => report(`${name} ${message}`, 'access', name)
     if (!accessNames.includes(name)) {
-      refuse(`is no operation${didYouMean(name, accessNames)}`)
+      reportRight(`is no operation${didYouMean(name, accessNames)}`)
       continue
     }
     if (rules.length === 0 || !rules.every(isAccessRule)) {
-      refuse(
+      reportRight(
         `is ${formatValue(access[name])}, but it must be a role, an object such as { owner_id: claim('id') }, or a list of these`,
       )
       continue
     }
-    if (!has[name]) refuse(`is not possible; write ${name}: true in the descriptor too, or remove the rule`)
-    if (rules.includes('public') && name !== 'read') refuse('cannot be public; name a role, or write signed-in')
+    if (!has[name]) reportRight(`is not possible; write ${name}: true in the descriptor too, or remove the rule`)
+    if (rules.includes('public') && name !== 'read') reportRight('cannot be public; name a role, or write signed-in')
     if (rules.includes('public') && rules.length > 1)
-      refuse('is public, so the other rules have no effect; remove them')
+      reportRight('is public, so the other rules have no effect; remove them')
     for (const rule of rules) {
       for (const field of typeof rule === 'string' ? [] : Object.keys(rule)) {
         const options = fields[field]?.options as Options<GivenValue> | undefined
         if (field === 'id') continue
-        if (!options) refuse(`names the unknown field "${field}"${didYouMean(field, Object.keys(fields))}`)
-        else if (options.readBy) refuse(`names "${field}", which has readBy: its value would show in the rows`)
-        else if (!options.filter) refuse(`names "${field}", which needs filter: true`)
+        if (!options) reportRight(`names the unknown field "${field}"${didYouMean(field, Object.keys(fields))}`)
+        else if (options.readBy) reportRight(`names "${field}", which has readBy: its value would show in the rows`)
+        else if (!options.filter) reportRight(`names "${field}", which needs filter: true`)
       }
     }
   }
@@ -127,11 +127,11 @@ const checkColumns = ({ idColumn = 'id' }: Descriptor, fields: CheckedField['fie
 /** What contradicts the options of a field. */
 const checkOptions = (field: CheckedField, report: Report): void => {
   for (const [name, { check, revealsValues }] of optionRows) {
-    const given = field.options[name]
-    if (given === undefined) continue
+    const value = field.options[name]
+    if (value === undefined) continue
     if (field.options.redacted && revealsValues)
       report(`a redacted field cannot have the option ${name}, which would reveal its values`, name)
-    check?.(given, field, report)
+    check?.(value, field, report)
   }
 }
 

@@ -11,13 +11,13 @@ export interface ReportedResource {
 }
 
 /** A required reference: the field of one resource, and the path of the other. */
-interface Step extends ReportedResource {
+interface CycleStep extends ReportedResource {
   readonly field: string
   readonly target: string
   readonly onDelete: OnDelete | undefined
 }
 
-const findCycle = (trail: readonly Step[], steps: readonly Step[]): readonly Step[] | undefined => {
+const findCycle = (trail: readonly CycleStep[], steps: readonly CycleStep[]): readonly CycleStep[] | undefined => {
   const target = trail.at(-1)?.target
   if (target === trail[0]?.path) return trail
   for (const step of steps) {
@@ -28,7 +28,7 @@ const findCycle = (trail: readonly Step[], steps: readonly Step[]): readonly Ste
   return undefined
 }
 
-const reportCycles = (steps: readonly Step[], message: (names: string, length: number) => string): void => {
+const reportCycles = (steps: readonly CycleStep[], message: (names: string, length: number) => string): void => {
   const reported = new Set<string>()
   for (const first of steps) {
     const cycle = findCycle([first], steps)
@@ -42,14 +42,14 @@ const reportCycles = (steps: readonly Step[], message: (names: string, length: n
 /** Reports required references that make a circle: no first row can be created, or a delete removes all rows. */
 export const checkCycles = (resources: readonly ReportedResource[]): void => {
   const steps = resources.flatMap((resource) =>
-    Object.entries(resource.descriptor.fields).flatMap(([field, spec]): Step[] => {
+    Object.entries(resource.descriptor.fields).flatMap(([field, spec]): CycleStep[] => {
       const { references: target, onDelete } = spec.options as Options<unknown>
       const isRequired = resource.descriptor.required.includes(field)
       return target !== undefined && isRequired ? [{ ...resource, field, target, onDelete }] : []
     }),
   )
   // Rows of a resource without creates, or of an existing table, come from elsewhere, perhaps several in one transaction.
-  const isCreated = ({ descriptor }: Step) => descriptor.create && !descriptor.existing
+  const isCreated = ({ descriptor }: CycleStep) => descriptor.create && !descriptor.existing
   reportCycles(steps.filter(isCreated), (names, length) => {
     const target = length === 1 ? 'its own resource' : `a resource that requires one of this (${names})`
     return `is required and references ${target}, so no first row can ever be created; remove it from required`

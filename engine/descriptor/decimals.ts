@@ -20,8 +20,8 @@ export const parseDecimal = (
 ): string | Violation => {
   const match = text.length <= maxLength ? grammar.exec(text) : null
   if (!match) return new Violation('decimal_parsing', text)
-  const [, sign, whole = '0', given = '0'] = match
-  const fraction = given === '0' ? '' : given
+  const [, sign, whole = '0', decimals = '0'] = match
+  const fraction = decimals === '0' ? '' : decimals
   if (fraction.length > places) return new Violation('decimal_max_places', text, { decimal_places: places })
   const written = `${whole === '0' ? '' : whole}${fraction.padEnd(places, '0')}`
   if (written.length > digits) return new Violation('decimal_max_digits', text, { max_digits: digits })

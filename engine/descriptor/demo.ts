@@ -61,8 +61,8 @@ export const verifyRows = ({ fields, demo }: Resource, ids: Ids, report: Report,
     }
   }
   for (const { name, message, index, count } of errors.values()) {
-    const others = count > 2 ? `, and ${count - 1} more rows` : count === 2 ? ', and 1 more row' : ''
-    report(`row ${index + 1}${others}: field "${name}": ${message}`, index, name)
+    const moreRows = count > 2 ? `, and ${count - 1} more rows` : count === 2 ? ', and 1 more row' : ''
+    report(`row ${index + 1}${moreRows}: field "${name}": ${message}`, index, name)
   }
 }
 
@@ -71,8 +71,8 @@ export const verifyConstants = ({ fields }: Resource, ids: Ids, report: Report):
     const targets = ids.get(references)
     if (!targets || targets.size === 0) continue
     for (const option of ['default', 'managed', 'example'] as const) {
-      const given = options[option]
-      const value = typeof given === 'function' ? given() : given
+      const preset = options[option]
+      const value = typeof preset === 'function' ? preset() : preset
       if (value === undefined || value === true || targets.has(value)) continue
       const message = `${option} is ${value}, but seeds/${references}.json has no row with this id`
       reportAt(report, `field "${name}"`, 'fields', name)(message, option)

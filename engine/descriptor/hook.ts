@@ -5,7 +5,7 @@ import type { CodeContext } from './operation.js'
 export const hookOperations = ['create', 'update', 'delete'] as const
 export type HookOperation = (typeof hookOperations)[number]
 
-/** What has happened to a row: the row as it is now and as it was, where there is one. */
+/** What has happened to a row: the row as it is now and as it was, if there is one. */
 type HookEvent<R> =
   | { readonly operation: 'create'; readonly row: R; readonly previous: null }
   | { readonly operation: 'update'; readonly row: R; readonly previous: R }

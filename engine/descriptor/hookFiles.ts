@@ -44,9 +44,9 @@ export const loadHooks = async (project: string, registry: Registry): Promise<Na
       errors.push({ file: `hooks/${file}`, message, position: namedPosition(join(folder, file), message) })
     const module = await importProjectFile(project, `hooks/${file}`, errors)
     if (!module) continue
-    const known = errors.length
+    const count = errors.length
     checkHook(registry, module['default'], report)
-    if (errors.length === known) hooks.push({ ...(module['default'] as NamedHook), name: file.slice(0, -'.ts'.length) })
+    if (errors.length === count) hooks.push({ ...(module['default'] as NamedHook), name: file.slice(0, -'.ts'.length) })
   }
   if (errors.length > 0) throw new RegistryError(errors)
   return hooks

@@ -41,9 +41,9 @@ export const inspectModules = (modules: readonly ResourceModule[], folder: strin
   const registry = unverified.map((resource): Resource => {
     const { file = '', source } = modules.find(({ path }) => path === resource.path) ?? {}
     const seedFile = seedFiles.get(resource.path)
-    const fileErrors = seedErrors.filter(({ file: where }) => where === seedFile?.file)
+    const fileErrors = seedErrors.filter(({ file: errorFile }) => errorFile === seedFile?.file)
     // A mistake in a descriptor would be reported again for its rows.
-    if (errors.every(({ file: where }) => where !== file)) {
+    if (errors.every(({ file: errorFile }) => errorFile !== file)) {
       const rowErrors: FileError[] = []
       const advice = 'is for a table of another program, into which no demo rows are loaded; delete it'
       if (seedFile && resource.existing) reportIn(rowErrors, seedFile.file)(advice)

@@ -2,7 +2,7 @@
 import type { Report } from './registryError.js'
 
 /** What a resource is called. */
-interface Named {
+interface Naming {
   readonly name: string
   readonly plural?: string
 }
@@ -29,18 +29,18 @@ const pascal = (text: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
 
-export const pluralName = ({ name, plural }: Named): string => {
+export const pluralName = ({ name, plural }: Naming): string => {
   if (plural !== undefined) return plural
   if (/[^aeiou]y$/i.test(name)) return `${name.slice(0, -1)}ies`
   return /(s|x|z|ch|sh)$/i.test(name) ? `${name}es` : `${name}s`
 }
 
-export const schemaNames = ({ name }: Pick<Named, 'name'>) => {
+export const schemaNames = ({ name }: Pick<Naming, 'name'>) => {
   const row = pascal(name)
   return { row, create: `${row}Create`, update: `${row}Update`, collection: `${row}Collection` }
 }
 
-export const operationNames = (named: Named) => ({
+export const operationNames = (named: Naming) => ({
   list: `list${pascal(pluralName(named))}`,
   summary: `summarize${pascal(pluralName(named))}`,
   get: `get${pascal(named.name)}`,
@@ -54,7 +54,7 @@ export const operationNames = (named: Named) => ({
 export const operationIdOf = (name: string): string =>
   name.replaceAll(/[-_]+(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-const ownSchemas =
+const serviceSchemas =
   'ErrorEnvelope Health ImportResult Index PaginationMeta ParameterIssue ValidationError ValidationIssue'.split(' ')
 
 /** OpenAPI allows no other letters and digits in the names of schemas. */
@@ -70,26 +70,26 @@ const firstCommon = (names: object, others: object): string | undefined =>
   Object.values(names).find((name) => Object.values(others).includes(name))
 
 /** The property that makes a resource look like another one in the documents, and how. */
-const collision = (named: Named, other: Named, where: string): ['name' | 'plural', string] | undefined => {
+const collision = (named: Naming, other: Naming, file: string): ['name' | 'plural', string] | undefined => {
   const schema = firstCommon(schemaNames(named), schemaNames(other))
-  if (schema) return ['name', `makes the schema ${schema}, which ${where} makes too`]
+  if (schema) return ['name', `makes the schema ${schema}, which ${file} makes too`]
   // Otherwise the operation getThings would look like listThings of the other.
-  if (pascal(named.name) === pascal(pluralName(other))) return ['name', `is the plural of ${where}`]
-  if (pascal(other.name) === pascal(pluralName(named))) return ['plural', `is the name of ${where}`]
+  if (pascal(named.name) === pascal(pluralName(other))) return ['name', `is the plural of ${file}`]
+  if (pascal(other.name) === pascal(pluralName(named))) return ['plural', `is the name of ${file}`]
   const operation = firstCommon(operationNames(named), operationNames(other))
-  return operation ? ['plural', `makes the operation ${operation}, which ${where} makes too`] : undefined
+  return operation ? ['plural', `makes the operation ${operation}, which ${file} makes too`] : undefined
 }
 
 export const checkNames = (
-  named: Named,
-  earlier: readonly { readonly file: string; readonly descriptor: Named }[],
+  named: Naming,
+  earlier: readonly { readonly file: string; readonly descriptor: Naming }[],
   report: Report,
 ): void => {
   const { name, plural } = named
   if (name === '') return
   checkCharacters('name', name, report)
   if (plural !== undefined) checkCharacters('plural', plural, report)
-  const taken = firstCommon(schemaNames(named), ownSchemas)
+  const taken = firstCommon(schemaNames(named), serviceSchemas)
   if (taken) report(`name "${name}" makes the schema ${taken}, which every service has; choose another name`, 'name')
   for (const { file, descriptor } of earlier) {
     const [property, why] = (descriptor.name !== '' && collision(named, descriptor, file)) || []

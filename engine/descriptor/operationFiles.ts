@@ -74,7 +74,7 @@ const checkOperation = (exported: unknown, report: Report): void => {
 const serviceIds = 'getIndex getHealth batch probe documents docs root none'.split(' ')
 
 /** The same for all paths that a request could mean: names of parameters do not matter. */
-const shapeOf = ({ path }: Pick<OwnOperation, 'path'>): string => path.replaceAll(/\{\w+\}/g, '{}')
+const pathPattern = ({ path }: Pick<OwnOperation, 'path'>): string => path.replaceAll(/\{\w+\}/g, '{}')
 
 /** The operations of resources at a path, whatever they allow: a descriptor may add any of them later. */
 const isTaken = (registry: Registry, { path }: OwnOperation): boolean => {
@@ -116,16 +116,16 @@ export const loadOperations = async (project: string, registry: Registry): Promi
     const module = await importProjectFile(project, `operations/${file}`, errors)
     if (!module) continue
     const { default: exported } = module
-    const known = errors.length
+    const errorCount = errors.length
     checkOperation(exported, report)
-    if (errors.length > known) continue
+    if (errors.length > errorCount) continue
     const operation = exported as OwnOperation
     const { method, path } = operation
-    const alike = operations.filter((one) => shapeOf(one) === shapeOf(operation))
-    const other = alike.find((one) => one.method === method)
-    if (other) report(`${method} ${shapeOf(operation)} is also the path of operations/${other.name}.ts`)
-    const named = alike.find((one) => one.path !== path)
-    if (named) report(`${path} is ${named.path} in operations/${named.name}.ts; give its parameters the same names`)
+    const samePattern = operations.filter((one) => pathPattern(one) === pathPattern(operation))
+    const duplicate = samePattern.find((one) => one.method === method)
+    if (duplicate) report(`${method} ${pathPattern(operation)} is also the path of operations/${duplicate.name}.ts`)
+    const other = samePattern.find((one) => one.path !== path)
+    if (other) report(`${path} is ${other.path} in operations/${other.name}.ts; give its parameters the same names`)
     for (const part of ['query', 'body', 'response'] as const)
       if (operation[part] && !(await isDocumentable(operation[part])))
         report(`${part} has a schema that the documents cannot show; use what JSON has`)

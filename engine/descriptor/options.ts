@@ -41,9 +41,9 @@ type Fill<T, V> = T extends FieldValue
 interface ValueRule {
   /** The type of a violation, and the key of the rule in its `ctx`. */
   readonly violation: readonly [type: string, key: string]
-  readonly allows: (given: never, spec: KindSpec) => (value: never) => boolean
+  readonly allows: (optionValue: never, spec: KindSpec) => (value: never) => boolean
   /** In JSON Schema; by default the rule has the same name there. */
-  readonly keywords?: (given: never) => Readonly<Record<string, unknown>>
+  readonly keywords?: (optionValue: never) => Readonly<Record<string, unknown>>
 }
 
 /** A resource that a field may reference. */
@@ -82,13 +82,13 @@ interface OptionRow<T, K extends Kind> {
   readonly revealsValues?: true
   readonly rule?: ValueRule
   /** Reports what contradicts an option that is given. A block, because TypeScript infers the types of options from the rows. */
-  readonly check?: (given: Fill<T, GivenValue>, field: CheckedField, report: Report) => void
+  readonly check?: (optionValue: Fill<T, GivenValue>, field: CheckedField, report: Report) => void
 }
 
 const option = <T, K extends Kind = Kind>(row: OptionRow<T, K>): OptionRow<T, K> => row
 
-const allBut = <K extends Kind>(...others: K[]) =>
-  kindNames.filter((kind): kind is Exclude<Kind, K> => !others.includes(kind as K))
+const allBut = <K extends Kind>(...excluded: K[]) =>
+  kindNames.filter((kind): kind is Exclude<Kind, K> => !excluded.includes(kind as K))
 
 const schemaOf = (spec: KindSpec) => kindOf(spec.kind).body(spec) as z.ZodType<FieldValue>
 const value = (spec: KindSpec) => shape(kindOf(spec.kind).expected, schemaOf(spec))
@@ -97,12 +97,12 @@ export const foreignName = shape('a name such as "EmployeeId"', z.string().refin
 const length = shape('a number of characters', z.int().min(0))
 const roles = z.array(filledText).nonempty().readonly()
 
-const toComparable = (spec: KindSpec, given: GivenValue) =>
-  kindOf(spec.kind).comparable?.(given as never, spec) ?? canonicalOf(spec, given)
+const toComparable = (spec: KindSpec, input: GivenValue) =>
+  kindOf(spec.kind).comparable?.(input as never, spec) ?? canonicalOf(spec, input)
 
 /** JSON Schema has bounds of numbers only. */
-const boundKeywords = (keyword: string) => (given: GivenValue) => ({
-  [typeof given === 'string' ? `x-${keyword}` : keyword]: given,
+const boundKeywords = (keyword: string) => (bound: GivenValue) => ({
+  [typeof bound === 'string' ? `x-${keyword}` : keyword]: bound,
 })
 
 /** Why a field cannot be in a list, after the name of the property. */
@@ -121,12 +121,12 @@ export const checkFieldList = (
   report: Report,
   check: FieldCheck,
 ): void => {
-  const known = Object.keys(fields)
+  const fieldNames = Object.keys(fields)
   for (const [index, name] of list.entries()) {
     const options = Object.hasOwn(fields, name) ? fields[name] : undefined
-    const unknown = !options && `names the unknown field "${name}"${didYouMean(name, known)}`
-    const why = check(name, options ?? {}) || unknown
-    if (why) report(`${property} ${why}`, property, index)
+    const unknown = !options && `names the unknown field "${name}"${didYouMean(name, fieldNames)}`
+    const reason = check(name, options ?? {}) || unknown
+    if (reason) report(`${property} ${reason}`, property, index)
     if (list.indexOf(name) < index) report(`${property} names "${name}" twice`, property, index)
   }
 }
@@ -166,8 +166,8 @@ const checkPreset = (name: 'default' | 'managed', { kind, options, target }: Che
 /** Checks that a constant keeps the rules of the field. */
 const checkConstant = (name: 'default' | 'example', field: CheckedField, report: Report): void => {
   const { kind, options, findViolation } = field
-  const given = options[name]
-  const violation = typeof given === 'function' ? undefined : findViolation({ ...options, kind }, given)
+  const constant = options[name]
+  const violation = typeof constant === 'function' ? undefined : findViolation({ ...options, kind }, constant)
   if (violation) report(`${name} ${violation.describe(options)}`, name)
 }
 
@@ -342,8 +342,8 @@ export const fieldOptions = {
       anObject as z.ZodType<Readonly<Record<string, Tone>>>,
     ),
     kinds: ['text', 'integer', 'boolean'],
-    check: (given, { kind, options: { oneOf }, findViolation }, report) => {
-      for (const [key, tone] of Object.entries(given)) {
+    check: (tonesByValue, { kind, options: { oneOf }, findViolation }, report) => {
+      for (const [key, tone] of Object.entries(tonesByValue)) {
         if (!tones.includes(tone)) {
           const hint = didYouMean(String(tone), tones) || `; it must be one of ${tones.join(', ')}`
           report(`tones: "${key}" has the unknown tone ${formatValue(tone)}${hint}`, 'tones', key)
@@ -362,15 +362,15 @@ export const fieldOptions = {
       violation: ['enum', 'expected'],
       allows: (values: readonly GivenValue[]) => {
         const allowed = new Set(values)
-        return (given: GivenValue) => allowed.has(given)
+        return (input: GivenValue) => allowed.has(input)
       },
       keywords: (values: readonly GivenValue[]) => ({ enum: values }),
     },
-    check: (oneOf, { kind, options: { oneOf: _, ...others }, findViolation }, report) => {
-      for (const [index, given] of oneOf.entries()) {
-        const violation = findViolation({ ...others, kind }, given)
-        if (violation) report(`oneOf: ${formatValue(given)} ${violation.message}`, 'oneOf', index)
-        if (oneOf.indexOf(given) !== index) report(`oneOf names ${formatValue(given)} twice`, 'oneOf', index)
+    check: (oneOf, { kind, options: { oneOf: _, ...otherOptions }, findViolation }, report) => {
+      for (const [index, choice] of oneOf.entries()) {
+        const violation = findViolation({ ...otherOptions, kind }, choice)
+        if (violation) report(`oneOf: ${formatValue(choice)} ${violation.message}`, 'oneOf', index)
+        if (oneOf.indexOf(choice) !== index) report(`oneOf names ${formatValue(choice)} twice`, 'oneOf', index)
       }
     },
   }),
@@ -407,7 +407,7 @@ export const fieldOptions = {
     kinds: allBut('text', 'boolean', 'uuid', 'json'),
     rule: {
       violation: ['greater_than_equal', 'ge'],
-      allows: (min: GivenValue, spec) => (given: GivenValue) => toComparable(spec, given) >= toComparable(spec, min),
+      allows: (min: GivenValue, spec) => (input: GivenValue) => toComparable(spec, input) >= toComparable(spec, min),
       keywords: boundKeywords('minimum'),
     },
     check: (min, { kind, options }, report) => {
@@ -424,7 +424,7 @@ export const fieldOptions = {
     kinds: allBut('text', 'boolean', 'uuid', 'json'),
     rule: {
       violation: ['less_than_equal', 'le'],
-      allows: (max: GivenValue, spec) => (given: GivenValue) => toComparable(spec, given) <= toComparable(spec, max),
+      allows: (max: GivenValue, spec) => (input: GivenValue) => toComparable(spec, input) <= toComparable(spec, max),
       keywords: boundKeywords('maximum'),
     },
   }),
@@ -458,7 +458,7 @@ export const fieldOptions = {
     kinds: [],
     rule: {
       violation: ['reserved', 'reserved'],
-      allows: (values: readonly string[]) => (given: string) => !values.includes(given),
+      allows: (values: readonly string[]) => (id: string) => !values.includes(id),
       // The description of the id has them.
       keywords: () => ({}),
     },
@@ -491,17 +491,17 @@ export const fieldOptions = {
   }),
 }
 
-type Rows = typeof fieldOptions
-export type OptionName = keyof Rows
+type Specs = typeof fieldOptions
+export type OptionName = keyof Specs
 
 /** The options of a field with values of type V. */
 export type Options<V> = {
-  [Name in keyof Rows]?: Rows[Name] extends OptionRow<infer T, infer _K> ? Fill<T, V> : never
+  [Name in keyof Specs]?: Specs[Name] extends OptionRow<infer T, infer _K> ? Fill<T, V> : never
 }
 
 /** The options that fields of a kind may have. */
 export type OptionOf<K extends Kind> = {
-  [Name in OptionName]: Rows[Name] extends OptionRow<infer _T, infer Kinds> ? (K extends Kinds ? Name : never) : never
+  [Name in OptionName]: Specs[Name] extends OptionRow<infer _T, infer Kinds> ? (K extends Kinds ? Name : never) : never
 }[OptionName]
 
 export type TextFormat = NonNullable<Options<never>['format']>
@@ -515,18 +515,18 @@ export const takesOption = (kind: Kind, name: OptionName): boolean => {
   return kinds === undefined || kinds.includes(kind)
 }
 
-/** Making the schemas of a kind takes longer than checking the options of a field. */
-const shapesOf = new Map<string, Shapes>()
+/** Creating the schemas of a kind takes longer than checking the options of a field. */
+const shapesByKind = new Map<string, Shapes>()
 
 /** What each option of a field of this kind must be. */
 export const optionShapes = (spec: KindSpec): Shapes => {
   const key = `${spec.kind} ${spec.digits} ${spec.places}`
-  const taken = optionRows.filter(([name]) => takesOption(spec.kind, name))
+  const rows = optionRows.filter(([name]) => takesOption(spec.kind, name))
   const shapes =
-    shapesOf.get(key) ??
+    shapesByKind.get(key) ??
     Object.fromEntries(
-      taken.map(([name, { shape: given }]) => [name, typeof given === 'function' ? given(spec) : given]),
+      rows.map(([name, { shape: entry }]) => [name, typeof entry === 'function' ? entry(spec) : entry]),
     )
-  shapesOf.set(key, shapes)
+  shapesByKind.set(key, shapes)
   return shapes
 }

@@ -8,12 +8,12 @@ export const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
 /** What a class of characters is tried with: digits and letters, the rest of ASCII, and a letter of some other scripts. */
 const letters = [...alphabet, ...' !"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', ...'éßΩЖאع中あ']
 
-const known = new Map<string, readonly string[]>()
+const membersByToken = new Map<string, readonly string[]>()
 
 /** Some characters that an expression for one character matches; of an unusual class the first of all of Unicode. */
 const membersOf = (token: string): readonly string[] => {
   if ([...token].length === 1 && token !== '.') return [token]
-  const members = known.get(token)
+  const members = membersByToken.get(token)
   if (members) return members
   const isMember = new RegExp(`^${token}$`, 'u')
   const matching = letters.filter((letter) => isMember.test(letter))
@@ -21,7 +21,7 @@ const membersOf = (token: string): readonly string[] => {
     const letter = String.fromCodePoint(code)
     if (isMember.test(letter) && letter.isWellFormed()) matching.push(letter)
   }
-  known.set(token, matching)
+  membersByToken.set(token, matching)
   return matching
 }
 
@@ -34,12 +34,12 @@ const shorthands: Readonly<Record<string, string>> = { '*': '{0,}', '+': '{1,}',
 export const matchingText = (pattern: string, n: number, more: number): string => {
   const source = pattern.match(tokens) ?? []
   let at = 0
-  let left = n
+  let remaining = n
   let size = 0
   /** Uses up a digit of n, in a number system with a digit for each choice. */
   const pick = <T>(choices: readonly T[]): T | undefined => {
-    const chosen = choices[left % choices.length]
-    left = Math.floor(left / Math.max(1, choices.length))
+    const chosen = choices[remaining % choices.length]
+    remaining = Math.floor(remaining / Math.max(1, choices.length))
     return chosen
   }
   const readCount = (): number => {
@@ -53,9 +53,9 @@ export const matchingText = (pattern: string, n: number, more: number): string =
   const readPart = (): (() => string) => {
     const token = source[at++] ?? ''
     if (token.startsWith('(')) {
-      const inside = readAlternatives()
+      const alternatives = readAlternatives()
       at++
-      return inside
+      return alternatives
     }
     if (/^(?:[$^]|\\[bB])$/.test(token)) return () => ''
     const members = membersOf(token)

@@ -23,7 +23,7 @@ const suggestion = (name: string): string =>
   Object.hasOwn(foreignKinds, name) ? `; use ${foreignKinds[name]}()` : didYouMean(name, exported)
 
 /** A file as messages name it: relative to the project's folder. */
-const shownIn = (folder: string, path: string): string => relative(folder, path).split(sep).join('/')
+const relativePath = (folder: string, path: string): string => relative(folder, path).split(sep).join('/')
 
 /** The first line of the message, without the absolute paths of this machine. */
 const firstLine = (error: unknown, folder: string): string => {
@@ -74,8 +74,8 @@ const explain = (
     const hint = module === engineName ? suggestion(missing) || `; it exports ${exported.join(', ')}` : ''
     return [`${module} does not export "${missing}"${hint}`, wordPosition(source, missing)]
   }
-  const wrong = error instanceof SyntaxError ? findSyntaxError(source.text) : undefined
-  if (wrong) return [wrong.message, positionAt(source, wrong.line, wrong.column)]
+  const syntaxError = error instanceof SyntaxError ? findSyntaxError(source.text) : undefined
+  if (syntaxError) return [syntaxError.message, positionAt(source, syntaxError.line, syntaxError.column)]
   const [, unknown] = /^(\S+) is not defined$/.exec(message) ?? []
   if (unknown !== undefined) {
     const hint = exported.includes(unknown) ? `; import it from '${engineName}'` : suggestion(unknown)
@@ -84,7 +84,7 @@ const explain = (
   const [, target] = /^(?:Cannot find (?:module|package)|Directory import) '(.+?)'/.exec(message) ?? []
   const imported = importsIn(source).find(({ specifier }) => target?.endsWith(specifier.replace(/^(?:\.\.?\/)+/, '')))
   if (imported) return [`"${imported.specifier}" does not exist`, imported.position]
-  const frame = framesIn(error, folder).find((one) => one.path === path)
+  const frame = framesIn(error, folder).find((candidate) => candidate.path === path)
   return [message, frame && positionAt(source, frame.line, frame.column)]
 }
 
@@ -108,9 +108,9 @@ export const importProjectFile = async (
     const failed = failedFile(error, folder, path)
     const source = readSource(failed)
     const [reason, position] = source ? explain(error, folder, failed, source) : [firstLine(error, folder), undefined]
-    const fileError = { file: shownIn(folder, failed), message: `cannot be loaded: ${reason}`, position }
+    const fileError = { file: relativePath(folder, failed), message: `cannot be loaded: ${reason}`, position }
     // A shared file fails for every file that imports it.
-    const isKnown = errors.some((known) => known.file === fileError.file && known.message === fileError.message)
+    const isKnown = errors.some((earlier) => earlier.file === fileError.file && earlier.message === fileError.message)
     if (!isKnown) errors.push(fileError)
     return undefined
   }

@@ -100,24 +100,24 @@ const makeField = (name: string, { kind, options }: FieldSpec, required: boolean
 }
 
 const withDefaults = (required: readonly string[], fields: Descriptor['fields'], row: RowValues): RowValues => {
-  const lacking = required.filter((name) => (row[name] ?? null) === null && fields[name]?.options.default !== undefined)
+  const missing = required.filter((name) => (row[name] ?? null) === null && fields[name]?.options.default !== undefined)
   return {
     ...row,
-    ...Object.fromEntries(lacking.map((name) => [name, resolve(fields[name]?.options.default as Value)])),
+    ...Object.fromEntries(missing.map((name) => [name, resolve(fields[name]?.options.default as Value)])),
   }
 }
 
 export const resourceFrom = (
   path: string,
-  { fields, required, ...rest }: Descriptor,
+  { fields, required, ...properties }: Descriptor,
   demo: readonly RowValues[],
 ): Resource => ({
-  ...rest,
+  ...properties,
   path,
-  plural: pluralName(rest),
+  plural: pluralName(properties),
   fields: [
     // The contract of integer ids allows null in the documents.
-    makeField('id', idSpec({ ...rest, required }), !isWhole({ kind: rest.id ?? 'integer' })),
+    makeField('id', idSpec({ ...properties, required }), !isWhole({ kind: properties.id ?? 'integer' })),
     ...Object.entries(fields).map(([name, spec]) => makeField(name, spec, required.includes(name))),
   ],
   demo: demo.map((row) => withDefaults(required, fields, row)),
@@ -177,15 +177,15 @@ export const currentStamps = (resource: Resource): RowValues =>
   )
 
 /** The row that a create stores for the values a client sent; the database adds an id that is an integer. */
-export const newRow = (resource: Resource, given: Readonly<Record<string, Value | undefined>>): RowValues => {
+export const newRow = (resource: Resource, values: Readonly<Record<string, Value | undefined>>): RowValues => {
   const row: RowValues = {}
   for (const field of resource.fields) {
     const { name, managed } = field
-    const value = given[name]
-    const absent = value === undefined || (value === null && field.required)
+    const value = values[name]
+    const isAbsent = value === undefined || (value === null && field.required)
     if (name === 'id' && managed === true) continue
     if (managed) row[name] = managed === true ? null : canonicalValue(field, managed())
-    else row[name] = canonicalValue(field, absent ? resolve(field.default ?? null) : value)
+    else row[name] = canonicalValue(field, isAbsent ? resolve(field.default ?? null) : value)
   }
   return row
 }

@@ -1,5 +1,5 @@
 /** The errors of resource and seed files: all at once, each with its file, its place in the file and what to do. */
-import { type Place, placePosition, type SourceFile, type SourcePosition } from './sourceFile.js'
+import { type PropertyPath, placePosition, type SourceFile, type SourcePosition } from './sourceFile.js'
 
 export interface FileError {
   /** Relative to the folder of package.json: `resources/books.ts`. */
@@ -10,7 +10,7 @@ export interface FileError {
 }
 
 /** Reports an error; the place is the path of a property in the literal of the file. */
-export type Report = (message: string, ...place: Place) => void
+export type Report = (message: string, ...place: PropertyPath) => void
 
 export const reportIn =
   (errors: FileError[], file: string, source?: SourceFile): Report =>
@@ -19,7 +19,7 @@ export const reportIn =
 
 /** Puts a prefix before each message and each place: `field "days": unknown option …`. */
 export const reportAt =
-  (report: Report, prefix: string, ...start: Place): Report =>
+  (report: Report, prefix: string, ...start: PropertyPath): Report =>
   (message, ...place) =>
     report(`${prefix}: ${message}`, ...start, ...place)
 

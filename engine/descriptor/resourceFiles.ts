@@ -24,8 +24,8 @@ const reportIgnored = (folder: string, errors: FileError[]): ResourceModule[] =>
     if (reason === undefined) return []
     const file = `resources/${entry.name}${entry.isDirectory() ? '/' : ''}`
     reportIn(errors, file)(reason)
-    const inside = entry.isDirectory() ? readdirSync(join(folder, entry.name), { recursive: true }) : [entry.name]
-    return inside.map((name) => ({ file, path: String(name).replace(/^.*[\\/]|\.\w+$/g, ''), module: undefined }))
+    const entryNames = entry.isDirectory() ? readdirSync(join(folder, entry.name), { recursive: true }) : [entry.name]
+    return entryNames.map((name) => ({ file, path: String(name).replace(/^.*[\\/]|\.\w+$/g, ''), module: undefined }))
   })
 
 /** Imports the resources of the project in a folder. */

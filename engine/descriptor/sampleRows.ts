@@ -15,10 +15,10 @@ import { sampleValue, sampleValues } from './samples.js'
 import { findViolation } from './valueRules.js'
 
 /** The rows that exist, by path. */
-export type Rows = (path: string) => readonly RowValues[]
+export type RowSource = (path: string) => readonly RowValues[]
 
 export const demoRows =
-  (registry: Registry): Rows =>
+  (registry: Registry): RowSource =>
   (path) =>
     registry.find((resource) => resource.path === path)?.demo ?? []
 
@@ -69,13 +69,13 @@ export const plainValues = (row: RowValues): RowValues =>
   )
 
 /** Fields that rules or keys connect, so that their values are chosen together. */
-interface Group {
+interface FieldGroup {
   readonly names: readonly string[]
   readonly resource: Resource
   readonly keys: readonly string[][]
 }
 
-const groupsOf = (resource: Resource, names: readonly string[]): Group[] => {
+const groupsOf = (resource: Resource, names: readonly string[]): FieldGroup[] => {
   const keys = uniqueKeys(resource)
   const rules = resource.rules ?? []
   let groups: string[][] = names.map((name) => [name])
@@ -86,9 +86,9 @@ const groupsOf = (resource: Resource, names: readonly string[]): Group[] => {
   return groups
     .filter((group) => group.length > 0)
     .map((group) => {
-      const isOwn = (fields: readonly string[]) => fields.some((name) => group.includes(name))
-      const groupRules = rules.filter(({ fields }) => isOwn(fields))
-      return { names: group, resource: { ...resource, rules: groupRules }, keys: keys.filter(isOwn) }
+      const isConnected = (fields: readonly string[]) => fields.some((name) => group.includes(name))
+      const groupRules = rules.filter(({ fields }) => isConnected(fields))
+      return { names: group, resource: { ...resource, rules: groupRules }, keys: keys.filter(isConnected) }
     })
 }
 
@@ -108,22 +108,22 @@ const combinations = function* (domains: readonly (readonly Value[])[]): Generat
     return Math.floor((state / 2 ** 32) * size)
   }
   for (let n = 0; n < Math.min(count, maxTries); n++) {
-    let left = n
+    let remaining = n
     yield domains.map((values) => {
-      const index = count > maxTries ? below(values.length) : left % values.length
-      left = Math.floor(left / values.length)
+      const index = count > maxTries ? below(values.length) : remaining % values.length
+      remaining = Math.floor(remaining / values.length)
       return values[index] as Value
     })
   }
 }
 
-const firstFitting = <T>(attempts: Iterable<T>, fits: (attempt: T) => boolean): T | undefined => {
-  for (const attempt of attempts) if (fits(attempt)) return attempt
+const firstFitting = <T>(attempts: Iterable<T>, isFitting: (attempt: T) => boolean): T | undefined => {
+  for (const attempt of attempts) if (isFitting(attempt)) return attempt
   return undefined
 }
 
-export interface Wanted {
-  readonly rows: Rows
+export interface SampleRequest {
+  readonly rows: RowSource
   readonly resource: Resource
   /** Which sample: another number gives other values, as far as the rules allow. */
   readonly n: number
@@ -134,14 +134,14 @@ export interface Wanted {
 }
 
 /** A body with a value in every field that a client may set, except where only null fits; throws a NoSample if there is none. */
-export const findBody = ({ rows, resource, n, fixed = {}, needed = [] }: Wanted): RowValues => {
+export const findBody = ({ rows, resource, n, fixed = {}, needed = [] }: SampleRequest): RowValues => {
   const { path } = resource
   const fields = new Map(writableFields(resource).map((field) => [field.name, field]))
-  const taken = new Map(uniqueKeys(resource).map((names) => [names.join(), new Set<string>()]))
-  for (const row of taken.size > 0 ? rows(path) : [])
-    for (const names of uniqueKeys(resource)) taken.get(names.join())?.add(keyValue(names, row) ?? '')
+  const usedKeys = new Map(uniqueKeys(resource).map((names) => [names.join(), new Set<string>()]))
+  for (const row of usedKeys.size > 0 ? rows(path) : [])
+    for (const names of uniqueKeys(resource)) usedKeys.get(names.join())?.add(keyValue(names, row) ?? '')
   const isFree = (names: readonly string[], row: RowValues) =>
-    !taken.get(names.join())?.has(keyValue(names, row) ?? 'null')
+    !usedKeys.get(names.join())?.has(keyValue(names, row) ?? 'null')
   const demo = resource.demo.map((_, index) => plainValues(resource.demo[(n + index) % resource.demo.length] ?? {}))
   const seeds = resource.existing ? 'give its fields examples that do' : `add a demo row to seeds/${path}.json`
 
@@ -152,7 +152,7 @@ export const findBody = ({ rows, resource, n, fixed = {}, needed = [] }: Wanted)
   const valuesOf = (field: Field, isAlone: boolean): Value[] => {
     const { name, references } = field
     if (name in fixed) return [fixed[name] ?? null]
-    const isUnique = taken.has(name)
+    const isUnique = usedKeys.has(name)
     const isUsable = (value: Value) =>
       value !== null && findViolation(field, value) === undefined && (!isUnique || isFree([name], { [name]: value }))
     if (references !== undefined) {
@@ -173,13 +173,13 @@ export const findBody = ({ rows, resource, n, fixed = {}, needed = [] }: Wanted)
   }
 
   const chosen: RowValues = {}
-  for (const { names, resource: ruled, keys } of groupsOf(resource, [...fields.keys()])) {
+  for (const { names, resource: groupResource, keys } of groupsOf(resource, [...fields.keys()])) {
     const groupFields = names.map((name) => fields.get(name) as Field)
-    const domains = groupFields.map((field) => valuesOf(field, names.length === 1 && !ruled.rules?.length))
+    const domains = groupFields.map((field) => valuesOf(field, names.length === 1 && !groupResource.rules?.length))
     const takesNull = ({ name, required, default: preset }: Field) =>
       !(name in fixed) && !needed.includes(name) && (!required || preset !== undefined)
     let isFull = false
-    const fits = (values: readonly Value[]): boolean => {
+    const isFitting = (values: readonly Value[]): boolean => {
       const isAllowed = groupFields.every((field, index) => {
         const value = values[index] ?? null
         if (field.name in fixed) return JSON.stringify(value) === JSON.stringify(fixed[field.name] ?? null)
@@ -190,36 +190,36 @@ export const findBody = ({ rows, resource, n, fixed = {}, needed = [] }: Wanted)
         )
       })
       const row = isAllowed ? rowWith(names, values) : {}
-      if (!isAllowed || !keepsRules(ruled, row)) return false
+      if (!isAllowed || !keepsRules(groupResource, row)) return false
       const isNew = keys.every((key) => isFree(key, row))
       isFull ||= !isNew
       return isNew
     }
     const attempts = function* (): Generator<readonly Value[]> {
       if (domains.every(({ length }) => length > 0)) yield domains.map(([first]) => first as Value)
-      if (keys.length > 0 || ruled.rules?.length) {
-        const known = demo.slice(0, maxDemoRows).map((row) => names.map((name) => row[name] ?? null))
+      if (keys.length > 0 || groupResource.rules?.length) {
+        const demoValues = demo.slice(0, maxDemoRows).map((row) => names.map((name) => row[name] ?? null))
         const examples = groupFields.map(({ example }) => example ?? null)
-        yield* [examples, ...known].filter((values) => !values.includes(null))
+        yield* [examples, ...demoValues].filter((values) => !values.includes(null))
         for (const row of demo.slice(0, 10)) {
           const varied = groupFields.map(({ name }, index) =>
             keys.some((key) => key.includes(name)) ? (domains[index] ?? []) : [row[name] ?? null],
           )
           yield* combinations(varied)
         }
-        yield* combinations(domains.map((few) => few.slice(0, 15)))
+        yield* combinations(domains.map((domain) => domain.slice(0, 15)))
         yield* combinations(domains)
-        yield* known
+        yield* demoValues
       }
       yield* combinations(
         domains.map((values, index) => (takesNull(groupFields[index] as Field) ? [...values, null] : values)),
       )
     }
-    const values = firstFitting(attempts(), fits)
+    const values = firstFitting(attempts(), isFitting)
     if (!values) {
       const lacking = groupFields.find((field, index) => domains[index]?.length === 0 && !takesNull(field))
       const isUsed = lacking && keys.some(([name, ...more]) => name === lacking.name && more.length === 0)
-      const rule = ruled.rules?.[0]?.message
+      const rule = groupResource.rules?.[0]?.message
       if (isFull || isUsed) {
         const target = groupFields.find(({ references }) => references)?.references
         const help = target ? `add a demo row to seeds/${target}.json` : `leave one out of seeds/${path}.json`

@@ -18,16 +18,16 @@ const within = (field: Field, n: bigint): GivenValue | undefined => {
   const [longest = 1n] = strides
   if (least === undefined) return scale.fromSteps((most as bigint) - n * longest, field)
   if (most === undefined) return scale.fromSteps(least + n * longest, field)
-  const stride = strides.find((one) => (most - least) / one >= manyValues) ?? strides.at(-1) ?? 1n
+  const stride = strides.find((candidate) => (most - least) / candidate >= manyValues) ?? strides.at(-1) ?? 1n
   return scale.fromSteps(least + (n % ((most - least) / stride + 1n)) * stride, field)
 }
 
 /** A text of few characters: n in a number system with a digit for each letter. */
 const shortText = (n: number, length: number): string => {
-  let left = n
+  let remaining = n
   const letters = Array.from({ length: Math.min(length, 12) }, () => {
-    const letter = alphabet[left % alphabet.length]
-    left = Math.floor(left / alphabet.length)
+    const letter = alphabet[remaining % alphabet.length]
+    remaining = Math.floor(remaining / alphabet.length)
     return letter
   })
   return letters.reverse().join('')
@@ -42,14 +42,14 @@ const sized = ({ name, minLength = 0, maxLength = Number.MAX_SAFE_INTEGER }: Fie
 export const sampleValue = (field: Field, n: number): GivenValue | undefined => {
   const { kind, name, oneOf, minLength = 0, maxLength = 0, pattern, example } = field
   if (oneOf) return oneOf[n % oneOf.length] as GivenValue
-  const fits = (value: GivenValue | undefined) => value !== undefined && findViolation(field, value) === undefined
+  const isValid = (value: GivenValue | undefined) => value !== undefined && findViolation(field, value) === undefined
   const values = [kindOf(kind).sample(n, name, field), within(field, BigInt(n)), within(field, 0n)]
   if (minLength + maxLength > 0) values.push(sized(field, n))
-  const value = values.find(fits)
+  const value = values.find(isValid)
   if (value !== undefined || pattern === undefined) return value ?? example
   for (const more of [3, 1, 0, 2, minLength, Math.ceil(minLength / 2), maxLength]) {
     const text = matchingText(pattern, n, more)
-    if (fits(text)) return text
+    if (isValid(text)) return text
   }
   return example
 }
@@ -61,8 +61,8 @@ const distances = [0n, 1n, 2n, 3n, 5n, 7n, 10n, 30n, 365n]
 const nearValues = (field: Field, from: readonly (GivenValue | undefined)[]): GivenValue[] => {
   const scale = kindOf(field.kind).scale
   if (!scale) return []
-  const given = from.filter((value) => value !== undefined).map((value) => scale.toSteps(value, field))
-  const anchors = isMoment(field) ? given : [...given, 0n]
+  const origins = from.filter((value) => value !== undefined).map((value) => scale.toSteps(value, field))
+  const anchors = isMoment(field) ? origins : [...origins, 0n]
   const strides = scale.strides(field).slice(0, 2)
   return strides.flatMap((stride) =>
     distances.flatMap((by) =>

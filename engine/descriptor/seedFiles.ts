@@ -52,14 +52,14 @@ const readSeedFile = (file: string, bytes: Buffer, errors: FileError[]): SeedFil
     errors.push(jsonError(file, text))
     return { file, source, rows: undefined }
   }
-  const invalid = Array.isArray(rows) ? rows.findIndex((row) => !isRow(row)) : 0
+  const invalidIndex = Array.isArray(rows) ? rows.findIndex((row) => !isRow(row)) : 0
   if (!Array.isArray(rows)) report('must be an array of objects, such as [{"id": 1}]')
-  else if (invalid >= 0) report(`row ${invalid + 1} must be an object, such as {"id": 1}`, invalid)
+  else if (invalidIndex >= 0) report(`row ${invalidIndex + 1} must be an object, such as {"id": 1}`, invalidIndex)
   for (const { place, firstLine } of Array.isArray(rows) && hasDuplicates(text, rows) ? duplicatesIn(source) : []) {
     const what = `row ${Number(place[0]) + 1} has "${place.at(-1)}" twice`
     report(`${what}, first in line ${firstLine}; remove one of the two`, ...place)
   }
-  return { file, source, rows: Array.isArray(rows) && invalid < 0 ? rows : undefined }
+  return { file, source, rows: Array.isArray(rows) && invalidIndex < 0 ? rows : undefined }
 }
 
 export const readSeedFiles = (folder: string, targets: readonly Target[], errors: FileError[]) => {

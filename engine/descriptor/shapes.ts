@@ -19,7 +19,7 @@ export type Properties = Readonly<Record<string, unknown>>
 
 export const shape = <T>(expected: string, schema: z.ZodType<T>): Shape<T> => ({ expected, schema })
 
-export const mandatory = <T>(one: Shape<T>): Shape<T> => ({ ...one, missing: `it must be ${one.expected}` })
+export const mandatory = <T>(base: Shape<T>): Shape<T> => ({ ...base, missing: `it must be ${base.expected}` })
 
 export const isObject = (value: unknown): value is Properties =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -33,7 +33,7 @@ export const sentence = shape('a sentence', filledText)
 export const flag = shape('true or omitted', z.literal(true))
 export const trueOrFalse = shape('true or false', z.boolean())
 
-interface Words {
+interface PropertyWords {
   /** What a property is called, and what it belongs to: `option "filtr" of integer()`. */
   readonly noun?: string
   readonly owner?: string
@@ -47,32 +47,32 @@ interface Words {
 
 /** Returns the valid properties; reports those that are unknown, missing or wrong. */
 export const parseProperties = (
-  given: Properties,
+  properties: Properties,
   shapes: Shapes,
   report: Report,
-  { noun = 'property', owner, prefix = '', reportsUndefined, advice = {} }: Words = {},
+  { noun = 'property', owner, prefix = '', reportsUndefined, advice = {} }: PropertyWords = {},
 ): Record<string, unknown> => {
-  const known = Object.keys(shapes)
+  const keys = Object.keys(shapes)
   const valid: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(given)) {
-    const one = Object.hasOwn(shapes, name) ? shapes[name] : undefined
-    if (!one) {
-      const similar = didYouMean(name, known) || `; it must be one of ${known.join(', ')}`
+  for (const [name, value] of Object.entries(properties)) {
+    const property = Object.hasOwn(shapes, name) ? shapes[name] : undefined
+    if (!property) {
+      const similar = didYouMean(name, keys) || `; it must be one of ${keys.join(', ')}`
       const hint = Object.hasOwn(advice, name) ? advice[name] : similar
       report(`unknown ${noun} "${name}"${owner ? ` of ${owner}` : ''}${hint}`, name)
       continue
     }
-    if (value === undefined && !one.rejectsUndefined) continue
-    const issue = one.schema.safeParse(value).error?.issues[0]
+    if (value === undefined && !property.rejectsUndefined) continue
+    const issue = property.schema.safeParse(value).error?.issues[0]
     const hint = value instanceof Date ? '; for the time of each create, write now or today' : ''
-    const wrong = `is ${formatValue(value)}, but it must be ${one.expected}${hint}`
+    const reason = `is ${formatValue(value)}, but it must be ${property.expected}${hint}`
     if (!issue) valid[name] = value
-    else report(`${prefix}${name} ${issue.code === 'custom' ? (issue.params?.['error'] ?? wrong) : wrong}`, name)
+    else report(`${prefix}${name} ${issue.code === 'custom' ? (issue.params?.['error'] ?? reason) : reason}`, name)
   }
   // A misspelt property is reported once, not as missing too.
-  const misspelt = Object.keys(given).map((name) => (known.includes(name) ? undefined : nearest(name, known)))
+  const misspelt = Object.keys(properties).map((name) => (keys.includes(name) ? undefined : nearest(name, keys)))
   for (const [name, { expected, missing }] of Object.entries(shapes)) {
-    if (missing === undefined || given[name] !== undefined) continue
+    if (missing === undefined || properties[name] !== undefined) continue
     if (reportsUndefined) report(`${prefix}${name} is undefined, but it must be ${expected}`)
     else if (!misspelt.includes(name)) report(`${prefix}${name} is missing; ${missing}`)
   }

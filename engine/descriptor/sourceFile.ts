@@ -1,22 +1,22 @@
 /** Finds the properties of literals in a source text, TypeScript or JSON, without evaluating it, to show where a mistake is. */
 
 /** A property, or an element of an array with its index as the key: what names it, its value, and what is in that. */
-interface Entry {
+interface LiteralEntry {
   readonly key: string
   readonly start: number
   readonly end: number
   readonly value: string
-  readonly entries: readonly Entry[]
+  readonly entries: readonly LiteralEntry[]
 }
 
 export interface SourceFile {
   readonly text: string
   /** The properties of its literal; empty if it has none that could be found. */
-  readonly entries: readonly Entry[]
+  readonly entries: readonly LiteralEntry[]
 }
 
 /** The path of a property in a literal: `['fields', 'days', 'filter']`, or `[2, 'days']` in demo rows. */
-export type Place = readonly (string | number)[]
+export type PropertyPath = readonly (string | number)[]
 
 /** A part of a source line; line and column count from 1. */
 export interface SourcePosition {
@@ -47,7 +47,7 @@ const tokenize = (text: string): Token[] =>
     return text ? [{ text, start, isKey: key !== undefined, isWord: word !== undefined }] : []
   })
 
-const literalEntries = (source: string, tokens: readonly Token[], n: number): Entry[] => {
+const literalEntries = (source: string, tokens: readonly Token[], n: number): LiteralEntry[] => {
   let at = n
   const isAt = (signs: string): boolean => signs.includes(tokens[at]?.text ?? signs)
   /** Moves past a token, and past everything in its brackets. */
@@ -59,7 +59,7 @@ const literalEntries = (source: string, tokens: readonly Token[], n: number): En
     at++
   }
   /** Moves past a value, which may be a call with a literal. */
-  const readValue = (): Entry[] => {
+  const readValue = (): LiteralEntry[] => {
     const start = at
     while (tokens[at]?.isWord || tokens[at]?.text === '.') at++
     const isCall = at > start && isAt('(') && tokens[at + 1]?.text === '{'
@@ -72,8 +72,8 @@ const literalEntries = (source: string, tokens: readonly Token[], n: number): En
     while (!isAt(',)]}')) skip()
     return entries
   }
-  const readEntries = (): Entry[] => {
-    const entries: Entry[] = []
+  const readEntries = (): LiteralEntry[] => {
+    const entries: LiteralEntry[] = []
     const isArray = isAt('[')
     at++
     for (let index = 0; !isAt('}]'); index++) {
@@ -83,12 +83,12 @@ const literalEntries = (source: string, tokens: readonly Token[], n: number): En
       if (!isArray && isKey) at++
       if (isAt(':')) at++
       const from = tokens[at]?.start ?? source.length
-      const inside = readValue()
+      const innerEntries = readValue()
       const last = tokens[at - 1] as Token
       const to = last.start + last.text.length
       const end = isArray ? to : start + text.length
       // Without a key it is a spread or a computed name.
-      if (isArray || isKey) entries.push({ key, start, end, value: source.slice(from, to), entries: inside })
+      if (isArray || isKey) entries.push({ key, start, end, value: source.slice(from, to), entries: innerEntries })
       // A file with a syntax error may have any other sign here.
       if (isAt(',') || at === first) at++
     }
@@ -110,7 +110,7 @@ export const resourceSource = (text: string): SourceFile => {
 
 /** The source of a seed file; only an error needs its literal, which takes 0.3 s for all demo rows. */
 export const seedSource = (text: string): SourceFile => {
-  let entries: readonly Entry[] | undefined
+  let entries: readonly LiteralEntry[] | undefined
   return {
     text,
     get entries() {
@@ -135,8 +135,8 @@ export const wordPosition = (source: SourceFile, word: string): SourcePosition |
 }
 
 /** The entries on the path to a place, as far as they exist. If a key occurs twice, the last one counts. */
-const entriesTo = ({ entries }: SourceFile, place: Place): Entry[] => {
-  const trail: Entry[] = []
+const entriesTo = ({ entries }: SourceFile, place: PropertyPath): LiteralEntry[] => {
+  const trail: LiteralEntry[] = []
   for (const key of place) {
     const entry = (trail.at(-1)?.entries ?? entries).findLast((candidate) => candidate.key === String(key))
     if (!entry) break
@@ -145,25 +145,25 @@ const entriesTo = ({ entries }: SourceFile, place: Place): Entry[] => {
   return trail
 }
 
-export const placePosition = (source: SourceFile, place: Place): SourcePosition | undefined => {
+export const placePosition = (source: SourceFile, place: PropertyPath): SourcePosition | undefined => {
   const entry = entriesTo(source, place).at(-1)
   return entry && positionBetween(source, entry.start, entry.end)
 }
 
 /** A value as it is written in the file: JavaScript rounds `9007199254740993`. */
-export const textAt = (source: SourceFile, place: Place): string | undefined =>
+export const textAt = (source: SourceFile, place: PropertyPath): string | undefined =>
   entriesTo(source, place)[place.length - 1]?.value
 
 /** The properties that occur twice, each with the line of the first. */
 export const duplicatesIn = (
   source: SourceFile,
-  { entries }: Pick<Entry, 'entries'> = source,
-  above: Place = [],
-): { place: Place; firstLine: number }[] =>
+  { entries }: Pick<LiteralEntry, 'entries'> = source,
+  above: PropertyPath = [],
+): { place: PropertyPath; firstLine: number }[] =>
   entries.flatMap((entry, n) => {
     const place = [...above, entry.key]
     const first = entries.findIndex(({ key }) => key === entry.key)
-    const inside = duplicatesIn(source, entry, place)
+    const inner = duplicatesIn(source, entry, place)
     const start = entries[first]?.start ?? 0
-    return first < n ? [{ place, firstLine: positionBetween(source, start, start).line }, ...inside] : inside
+    return first < n ? [{ place, firstLine: positionBetween(source, start, start).line }, ...inner] : inner
   })

@@ -13,11 +13,11 @@ export type FieldRules = KindSpec & { readonly redacted?: boolean | undefined } 
 
 const givenRules = (field: FieldRules) =>
   optionRows.flatMap(([name, { rule }]) => {
-    const given = field[name]
-    return !rule || given === undefined ? [] : [{ ...rule, name, given: given as never }]
+    const optionValue = field[name]
+    return !rule || optionValue === undefined ? [] : [{ ...rule, name, given: optionValue as never }]
   })
 
-/** Makes the function that finds the rules which a value breaks. */
+/** Creates the function that finds the rules which a value breaks. */
 export const violationFinder = (field: FieldRules): ((value: GivenValue) => Violation[]) => {
   const rules = givenRules(field).map(({ violation: [type, key], allows, given }) => {
     const isAllowed = allows(given, field)

@@ -46,9 +46,9 @@ const checkSource = (source: SourceFile, fields: readonly string[], report: Repo
     const message = `field "${name}": default is the time of the start; write default: ${clock}, without ()`
     if (clock !== undefined) report(message, 'fields', name, 'default')
     const written = textAt(source, ['fields', name, 'pattern']) ?? ''
-    const [, , lost] = /^(['"`])(?:\\\\|\\['"`]|[^\\])*\\([^\\'"`ux])/.exec(written) ?? []
-    const advice = `in a string, JavaScript reads \\${lost} as ${lost === 'b' ? 'a backspace' : `"${lost}"`}; write \\\\${lost}`
-    if (lost !== undefined)
+    const [, , escaped] = /^(['"`])(?:\\\\|\\['"`]|[^\\])*\\([^\\'"`ux])/.exec(written) ?? []
+    const advice = `in a string, JavaScript reads \\${escaped} as ${escaped === 'b' ? 'a backspace' : `"${escaped}"`}; write \\\\${escaped}`
+    if (escaped !== undefined)
       report(`field "${name}": pattern has a single backslash: ${advice}`, 'fields', name, 'pattern')
   }
   const prototype = textAt(source, ['fields', '__proto__'])
@@ -69,8 +69,8 @@ const checkTable = (
   )
   if (owner) report(`table "${table}" has the name of an object that ${owner.file} makes; choose another name`, 'table')
   // Otherwise a rename would take the rows of another resource, or two would take the same ones.
-  const isTaken = ({ file: where, descriptor }: ParsedResource) =>
-    descriptor.table === former || (where !== file && descriptor.renamedFromTable === former)
+  const isTaken = ({ file: otherFile, descriptor }: ParsedResource) =>
+    descriptor.table === former || (otherFile !== file && descriptor.renamedFromTable === former)
   const taken = former === undefined ? undefined : resources.find(isTaken)
   const advice = 'remove one of the two, or rename in two steps'
   if (taken) report(`renamedFromTable names "${former}", which ${taken.file} uses; ${advice}`, 'renamedFromTable')

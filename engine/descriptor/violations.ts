@@ -20,7 +20,7 @@ export const countCodePoints = (text: string): number => {
 }
 
 /** What follows the name of the field: the requirement, and the value that breaks it. A message about a redacted field has only the first. */
-type Words = string | readonly [requirement: string, actual: string]
+type ViolationWords = string | readonly [requirement: string, actual: string]
 
 const aDate = 'a date such as "2026-03-01"'
 const aUuid = 'a UUID such as "0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d"'
@@ -32,7 +32,7 @@ const isMoment = (bound: unknown): boolean => typeof bound === 'string' && /^\d{
 
 const wrongType = (noun: string) => (value: unknown) => `must be ${noun}, not ${jsonNoun(value)}`
 
-const bodyWords: Readonly<Record<string, (value: never, ctx: never, isRedacted: boolean) => Words>> = {
+const bodyWords: Readonly<Record<string, (value: never, ctx: never, isRedacted: boolean) => ViolationWords>> = {
   missing: () => 'is required',
   redacted: () => 'is never returned, so null does not mean that it is empty; leave it out, or send a value',
   /** Of a descriptor or a demo row. */

@@ -5,7 +5,7 @@ import type { Field, Resource } from '../descriptor/registry.js'
 import { Violation } from '../descriptor/violations.js'
 import type { Caller, Table } from '../storage/storage.js'
 import { type Counts, describeCount, maxRows, partNote, rangeFields } from './counts.js'
-import { without } from './filters.js'
+import { withoutFilter } from './filters.js'
 import { readable } from './format.js'
 import { type Html, html } from './html.js'
 import { type TableQuery, type TableView, tableUrl } from './links.js'
@@ -160,8 +160,8 @@ const renderChart = ({ registry, resource, query }: TableView, { field, ends, ba
     }
     const [first, last] = [edge(true), edge(false)]
     const name = `${title} ${first === last ? first : `${first} – ${last}`}: ${describeCount(bar.rows, total)}`
-    const others = without(query, field.name)
-    const url = tableUrl(resource, { ...others, where: [...others.where, ...conditions] })
+    const otherFilters = withoutFilter(query, field.name)
+    const url = tableUrl(resource, { ...otherFilters, where: [...otherFilters.where, ...conditions] })
     return html`<a href="${url}" tabindex="-1" aria-label="${name}"><title>${name}</title><rect class="back" x="${n * barWidth}" width="${barWidth}" height="${height}"/><rect x="${n * barWidth + 0.5}" y="${(height - tall).toFixed(1)}" width="${barWidth - 1}" height="${tall.toFixed(1)}"/></a>`
   })
   return html`<figure class="chart"><figcaption>${title}</figcaption><svg viewBox="0 0 ${bars.length * barWidth} ${height}" preserveAspectRatio="none" role="group" aria-label="Distribution of ${title.toLowerCase()}">${shapes}</svg>

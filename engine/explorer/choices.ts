@@ -53,11 +53,11 @@ export const readChoices = async (
   const matches = await eachRow(await table.list({ ...defaultListQuery, search: q, page }, caller), (row) =>
     candidates.push(toChoice(row)),
   )
-  const others = candidates.filter(({ id }) => id !== String(typed?.['id'])).sort((a, b) => rank(a, q) - rank(b, q))
+  const untyped = candidates.filter(({ id }) => id !== String(typed?.['id'])).sort((a, b) => rank(a, q) - rank(b, q))
   return {
-    choices: [...(typed ? [toChoice(typed)] : []), ...others].slice(0, limit),
+    choices: [...(typed ? [toChoice(typed)] : []), ...untyped].slice(0, limit),
     matches,
-    isTypedOnly: typed !== undefined && others.length === candidates.length && !hasMatch(target, typed, q),
+    isTypedOnly: typed !== undefined && untyped.length === candidates.length && !hasMatch(target, typed, q),
   }
 }
 

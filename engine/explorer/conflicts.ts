@@ -29,7 +29,7 @@ const openedText = ({ texts, status }: Posted, { name }: Field): string | undefi
   return typeof text === 'string' ? text : undefined
 }
 
-interface Shown {
+interface ControlContent {
   readonly text: string
   /** What somebody else has changed, with the values to choose from. */
   readonly other?: Html
@@ -40,7 +40,7 @@ const maxLength = 40
 const maxOpened = 10_000
 
 /** What a control shows: what was typed, or what is stored. */
-export const shownText = (registry: Registry, field: Field, { row, labels, posted }: FormView): Shown => {
+export const shownText = (registry: Registry, field: Field, { row, labels, posted }: FormView): ControlContent => {
   const theirs = controlText(field, row?.[field.name] ?? null)
   const typed = posted && postedText(posted, field.name)
   // What is redacted is typed again.

@@ -73,8 +73,8 @@ const renderSelect = (field: Field, view: FormView, common: Html, values: readon
   const none = preset === undefined ? (isMandatory(field) ? 'Choose' : '–') : `Default: ${readable(field, preset)}`
   const isOptional = !view.row || chosen === '' || !(field.required || field.next)
   // A row that is older than the rule may have another value.
-  const all = [...new Set([...values.map(String), ...(chosen ? [chosen] : [])])]
-  const options = all.map(
+  const texts = [...new Set([...values.map(String), ...(chosen ? [chosen] : [])])]
+  const options = texts.map(
     (value) =>
       html`<option value="${value}"${value === chosen && html` selected`}>${field.oneOf ? value : readable(field, value)}</option>`,
   )
@@ -92,9 +92,9 @@ const possibleValues = ({ next, oneOf = [] }: Field, stored: Value): readonly Gi
 /** Shows the name of the row that a reference stands for; the id is beside it. */
 const referenceInput = (target: Resource, common: Html, id: string, { labels }: FormView): Html => {
   const label = id === '' ? undefined : labels(target, id)
-  const known = id !== '' && html` value="${label ?? id}"${label !== undefined && html` data-id="${id}"`}`
+  const valueAttributes = id !== '' && html` value="${label ?? id}"${label !== undefined && html` data-id="${id}"`}`
   const create = target.create && html` data-new="${pageUrl(target, 'new')}" data-noun="${target.name.toLowerCase()}"`
-  return html`<div class="combobox"><input ${common}${known} dir="auto" data-choices="${pageUrl(target, 'choices')}"${create} placeholder="Type a name or an id"><span class="picked note">${label !== undefined && `#${id}`}</span></div>`
+  return html`<div class="combobox"><input ${common}${valueAttributes} dir="auto" data-choices="${pageUrl(target, 'choices')}"${create} placeholder="Type a name or an id"><span class="picked note">${label !== undefined && `#${id}`}</span></div>`
 }
 
 const renderInput = (

@@ -16,12 +16,12 @@ const boxWidth = 190
 const lineLength = 22
 
 const fitted = (text: string): string => {
-  let left = lineLength
+  let room = lineLength
   const letters = [...text].filter((letter) => {
-    left -= letter > '\u052f' ? 2 : 1
-    return left >= 0
+    room -= letter > '\u052f' ? 2 : 1
+    return room >= 0
   })
-  return left >= 0 ? text : `${letters.slice(0, -1).join('').trimEnd()}…`
+  return room >= 0 ? text : `${letters.slice(0, -1).join('').trimEnd()}…`
 }
 
 const references = ({ fields }: Resource) => fields.filter((field) => field.references !== undefined)
@@ -55,7 +55,7 @@ interface Line {
 /** The line of a reference: from its field to the name of its target, through the points that dagre has found between them. */
 const linePath = (
   { from, field, to }: Line,
-  findPlace: (one: Resource) => Point,
+  findPlace: (resource: Resource) => Point,
   between: readonly Point[],
 ): string => {
   const half = boxWidth / 2

@@ -17,7 +17,7 @@ export const renderDone = ({ next, message, row }: Done): Html =>
   html`<div id="done" data-next="${next}" data-id="${row?.id}" data-label="${row?.label}"><p class="notice done" role="status">${message}</p></div>`
 
 /** A row before a change and after it, and the tag that it has now. */
-export interface Change {
+export interface Edited {
   readonly id: RowId
   readonly tag: string
   readonly before: RowValues
@@ -27,13 +27,13 @@ export interface Change {
 const valueJson = (value: Value = null): string => (value instanceof JsonText ? value.text : JSON.stringify(value))
 
 /** Whether the steps of a status lead back, and the old value is known. */
-const canGoBack = ({ name, redacted, next }: Field, { before, after }: Change): boolean => {
+const canGoBack = ({ name, redacted, next }: Field, { before, after }: Edited): boolean => {
   const [old, now] = [before[name] ?? null, after[name] ?? null]
   return !redacted && (!next || old === now || next[String(now)]?.includes(old as never) === true)
 }
 
 /** Undoes changes by updates with the old values, under the tags that the rows have now; there is none if one cannot be undone. */
-export const undoButton = ({ path }: Resource, fields: readonly Field[], changes: readonly Change[]): Html | false => {
+export const undoButton = ({ path }: Resource, fields: readonly Field[], changes: readonly Edited[]): Html | false => {
   const operations = changes.map(({ id, tag, before }) => {
     const head = { method: 'PATCH', path: `/v1/${path}/${encodeURIComponent(id)}`, ifMatch: `"${tag}"` }
     const members = fields.map(({ name }) => `${JSON.stringify(name)}:${valueJson(before[name])}`)

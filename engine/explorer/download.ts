@@ -10,14 +10,14 @@ const downloadIn =
   (format: FormatName) =>
   (_: Visitor, { resource, querystring }: ResourceRequest): Download => {
     const chosen = queryParameters(querystring).get(columnsParameter(resource))?.split(',')
-    const chosenFields = chosen?.filter((one) => resource.fields.some(({ name }) => name === one))
+    const chosenFields = chosen?.filter((column) => resource.fields.some(({ name }) => name === column))
     // The table shows these too, whatever is chosen.
     const columns = chosenFields && [...new Set(['id', ...labelFields(resource), ...chosenFields])]
     return { resource, query: parserOf(resource)(querystring), format, columns }
   }
 
 /** A page for each format. */
-export const downloads = formatNames.map((format) => ({
+export const downloadPages = formatNames.map((format) => ({
   segment: `download.${formats[format].extension}`,
   page: downloadIn(format),
 }))

@@ -8,12 +8,12 @@ import { type Html, html } from './html.js'
 import { fromStart, pageUrl, type TableQuery, type TableView, tableUrl } from './links.js'
 import { bothNames, fieldTitle, referencedResource } from './names.js'
 
-export const without = (query: TableQuery, name: string): TableQuery =>
+export const withoutFilter = (query: TableQuery, name: string): TableQuery =>
   fromStart({ ...query, where: query.where.filter(({ field }) => field !== name) })
 
 export const withFilter = (query: TableQuery, field: string, value: ParameterValue): TableQuery => {
-  const others = without(query, field)
-  return { ...others, where: [...others.where, { field, operator: 'eq', value }] }
+  const otherFilters = withoutFilter(query, field)
+  return { ...otherFilters, where: [...otherFilters.where, { field, operator: 'eq', value }] }
 }
 
 /** What was typed, where it means nothing: at the input, with the reason below it. */
@@ -53,7 +53,7 @@ const rangeInputs = (view: TableView, field: Field): Html => {
   return html`<section class="filter range"><h2 title="${about}">${bothNames(registry, field)}</h2>${input('gte', 'From')}${input('lte', 'To')}</section>`
 }
 
-const control = (view: TableView, field: Field, counts?: Counts): Html => {
+const filterControl = (view: TableView, field: Field, counts?: Counts): Html => {
   const { registry, resource, query, labels } = view
   const { name } = field
   const title = fieldTitle(registry, field)
@@ -71,7 +71,7 @@ const control = (view: TableView, field: Field, counts?: Counts): Html => {
   })
   const current =
     chosen !== undefined &&
-    html`<p class="chosen"><bdi>${valueText(String(chosen))}</bdi> <a href="${tableUrl(resource, without(query, name))}" aria-label="Remove the filter ${title}">Remove</a></p>`
+    html`<p class="chosen"><bdi>${valueText(String(chosen))}</bdi> <a href="${tableUrl(resource, withoutFilter(query, name))}" aria-label="Remove the filter ${title}">Remove</a></p>`
   return html`<section class="filter"><h2 title="${field.about}">${bothNames(registry, field)}</h2>${current || html`${items.length > 0 && html`<ul class="values">${items}</ul>`}${valueBox(view, title, field, target)}`}</section>`
 }
 
@@ -95,7 +95,7 @@ export const filterPanel = (view: TableView, counts?: Counts): Html | undefined 
   const isSearchable = searchedFields(resource).length > 0
   return html`<aside class="filters" id="filters" aria-label="Filters" data-counts="${later}"><details open><summary>Filters</summary>
     ${later && html`<noscript><p><a href="${later}">Count the values</a></p></noscript>`}
-    ${fields.map((field) => control(view, field, counts))}${ranges.map((field) => rangeInputs(view, field))}
+    ${fields.map((field) => filterControl(view, field, counts))}${ranges.map((field) => rangeInputs(view, field))}
     ${counts && !counts.values && html`<p class="note">Counting the values took too long.</p>`}
     ${counts?.values && partNote(counts.total)}
     ${!isSearchable && html`<button form="search">Filter</button>`}</details></aside>`

@@ -8,12 +8,12 @@ import { type Choices, rank, readChoices } from './choices.js'
 import { inTime } from './counts.js'
 import { grouped } from './format.js'
 import { type Html, html } from './html.js'
-import { findUrl, homePath, ownFormUrl, pageUrl, rowUrl, signInPath, tableUrl } from './links.js'
+import { findUrl, homePath, operationFormUrl, pageUrl, rowUrl, signInPath, tableUrl } from './links.js'
 import { titleOf } from './names.js'
 import { sendableOperations } from './ownOperations.js'
 import type { Page, PageRequest, Visitor } from './page.js'
 
-interface Target {
+interface PageLink {
   readonly title: string
   readonly url: string
   readonly note: string
@@ -25,9 +25,9 @@ const [maxPages, maxRows, atOnce] = [8, 4, 3]
 /** How long the search of a table may take, in milliseconds; a text of fewer characters than that searches none. */
 const [timeoutMs, minLength] = [10_000, 2]
 
-const pagesOf = (visitor: Visitor): { readonly main: Target[]; readonly others: Target[] } => {
+const pagesOf = (visitor: Visitor): { readonly main: PageLink[]; readonly others: PageLink[] } => {
   const { registry, writes, canSignIn, name } = visitor
-  const forms = (resource: Resource): Target[] => [
+  const forms = (resource: Resource): PageLink[] => [
     ...(resource.create
       ? [{ title: `New ${resource.name.toLowerCase()}`, url: pageUrl(resource, 'new'), note: 'form' }]
       : []),
@@ -38,9 +38,9 @@ const pagesOf = (visitor: Visitor): { readonly main: Target[]; readonly others: 
   return {
     main: [
       ...registry.map((resource) => ({ title: resource.plural, url: pageUrl(resource), note: 'table' })),
-      ...sendableOperations(visitor).map((own) => ({
-        title: titleOf(own.name),
-        url: ownFormUrl(own),
+      ...sendableOperations(visitor).map((operation) => ({
+        title: titleOf(operation.name),
+        url: operationFormUrl(operation),
         note: 'operation',
       })),
     ],
@@ -53,27 +53,27 @@ const pagesOf = (visitor: Visitor): { readonly main: Target[]; readonly others: 
   }
 }
 
-interface Found {
+interface TableMatches {
   readonly resource: Resource
   /** Undefined if the search took too long. */
   readonly rows: Choices | undefined
 }
 
 /** The rows of all tables that a text finds, those first whose labels have it. */
-const findRows = async ({ registry, storage }: Visitor, q: string, caller: Caller): Promise<Found[]> => {
+const findRows = async ({ registry, storage }: Visitor, q: string, caller: Caller): Promise<TableMatches[]> => {
   const waiting = registry.filter((resource) => searchedFields(resource).length > 0)
-  const found: Found[] = []
+  const matches: TableMatches[] = []
   const searchNext = async (): Promise<void> => {
     const resource = waiting.shift()
     if (!resource || caller.closed) return
     const rows = await inTime(caller, timeoutMs, (client) => readChoices(storage, resource, q, maxRows, client))
-    found.push({ resource, rows })
+    matches.push({ resource, rows })
     return searchNext()
   }
   await Promise.all(Array.from({ length: atOnce }, searchNext))
-  const best = ({ rows }: Found) => Math.min(3, ...(rows?.choices ?? []).map((row) => rank(row, q)))
-  const place = ({ resource }: Found) => registry.indexOf(resource)
-  return found.sort((a, b) => best(a) - best(b) || place(a) - place(b))
+  const best = ({ rows }: TableMatches) => Math.min(3, ...(rows?.choices ?? []).map((row) => rank(row, q)))
+  const place = ({ resource }: TableMatches) => registry.indexOf(resource)
+  return matches.sort((a, b) => best(a) - best(b) || place(a) - place(b))
 }
 
 const item = (url: string, title: string, note: string): Html =>
@@ -83,23 +83,23 @@ export const findPage = async (visitor: Visitor, { querystring, caller }: PageRe
   const { main, others } = pagesOf(visitor)
   const q = (queryParameters(querystring).get('q') ?? '').trim()
   const words = q.toLowerCase().split(/\s+/)
-  const isNamed = ({ title }: Target) => words.every((word) => title.toLowerCase().includes(word))
-  const named = q === '' ? main : [...main, ...others].filter(isNamed)
-  const pages = q === '' ? named : named.slice(0, maxPages)
-  const found = [...q].length < minLength ? [] : await findRows(visitor, q, caller)
-  const tables = found.flatMap(({ resource, rows }) => {
+  const isNamed = ({ title }: PageLink) => words.every((word) => title.toLowerCase().includes(word))
+  const matching = q === '' ? main : [...main, ...others].filter(isNamed)
+  const pages = q === '' ? matching : matching.slice(0, maxPages)
+  const matches = [...q].length < minLength ? [] : await findRows(visitor, q, caller)
+  const tables = matches.flatMap(({ resource, rows }) => {
     if (rows?.choices.length === 0) return []
-    const all = tableUrl(resource, { ...defaultListQuery, search: q })
+    const allUrl = tableUrl(resource, { ...defaultListQuery, search: q })
     const items = rows?.choices.map(({ id, label }) => item(rowUrl(resource, id), label, `#${id}`))
     const link = rows ? `${grouped(rows.matches)} ${rows.matches === 1 ? 'match' : 'matches'}` : 'Search'
-    const more = html`<li><a href="${all}">${link} in ${resource.plural.toLowerCase()}${!rows && html` <span class="note">took too long</span>`}</a></li>`
+    const more = html`<li><a href="${allUrl}">${link} in ${resource.plural.toLowerCase()}${!rows && html` <span class="note">took too long</span>`}</a></li>`
     return [html`<section><h2>${resource.plural}</h2><ul>${items}${rows?.matches !== 0 && more}</ul></section>`]
   })
-  const rest = named.length - pages.length
-  const listed = html`${pages.length > 0 && html`<section><h2>Pages</h2><ul>${pages.map(({ url, title, note }) => item(url, title, note))}${rest > 0 && html`<li class="note">and ${grouped(rest)} more</li>`}</ul></section>`}${tables}`
-  const sizes = found.map(({ rows }) => (rows ? rows.matches + Number(rows.isTypedOnly) : 0))
-  const total = grouped(sizes.reduce((sum, size) => sum + size, named.length))
-  const isPart = found.some(({ rows }) => rows === undefined)
+  const hiddenCount = matching.length - pages.length
+  const listed = html`${pages.length > 0 && html`<section><h2>Pages</h2><ul>${pages.map(({ url, title, note }) => item(url, title, note))}${hiddenCount > 0 && html`<li class="note">and ${grouped(hiddenCount)} more</li>`}</ul></section>`}${tables}`
+  const sizes = matches.map(({ rows }) => (rows ? rows.matches + Number(rows.isTypedOnly) : 0))
+  const total = grouped(sizes.reduce((sum, size) => sum + size, matching.length))
+  const isPart = matches.some(({ rows }) => rows === undefined)
   const count = html`<p class="note" id="found-count">${isPart ? `At least ${total} found: a search took too long` : `${total} found`}</p>`
   const isEmpty = pages.length + tables.length === 0
   const results = html`<div class="found" id="found">${isEmpty ? html`<p class="note">Nothing is called “<bdi>${q}</bdi>”.</p>` : listed}</div>`

@@ -18,7 +18,7 @@ import { openedTexts, shownIds } from './conflicts.js'
 import type { FormView, Posted } from './controlTexts.js'
 import { withFilter } from './filters.js'
 import { controlGroups } from './formGroups.js'
-import { readForm } from './forms.js'
+import { readRowForm } from './forms.js'
 import { type Html, html, type Part } from './html.js'
 import { requestPanel, shellWord } from './layout.js'
 import { apiUrl, pageUrl, rowUrl, signInPath, tableUrl } from './links.js'
@@ -95,7 +95,7 @@ export const formOrSignIn = ({ name, writes }: Visitor, action: string, form: Pa
   return html`<p class="notice">Sign in to do this.</p><p><a class="button primary" href="${signInPath}?next=${encodeURIComponent(action)}">Sign in</a></p>`
 }
 
-interface RowForm {
+interface RowFormParts {
   readonly kind: keyof typeof kinds
   readonly request: ResourceRequest
   readonly lead: Part
@@ -117,13 +117,13 @@ const kinds = {
 /** A body of more characters is not repeated in the request that a page shows. */
 const longBody = 64 * 1024
 
-const rowForm = (visitor: Visitor, resource: Resource, form: RowForm): Page => {
+const rowForm = (visitor: Visitor, resource: Resource, form: RowFormParts): Page => {
   const { kind, existing, body, request } = form
   const { origin, querystring, posted } = request
   const { verb, segment, method, type, done } = kinds[kind]
   const url = existing ? apiUrl(resource, existing.id) : apiUrl(resource)
-  const own = existing ? rowUrl(resource, existing.id) : pageUrl(resource)
-  const action = `${own}/${segment}${querystring && `?${querystring}`}`
+  const backUrl = existing ? rowUrl(resource, existing.id) : pageUrl(resource)
+  const action = `${backUrl}/${segment}${querystring && `?${querystring}`}`
   const header = (line: string) => ` -H ${shellWord(line)}`
   const head = `curl${kind === 'create' ? '' : ` -X ${method}`} ${shellWord(`${origin}${url}`)}${header('Authorization: Bearer TOKEN')}${type ? header(`Content-Type: ${type}`) : ''}${existing ? header(`If-Match: "${existing.tag}"`) : ''}`
   const curl = body === undefined ? head : `${head} -d ${shellWord(body.length > longBody ? '@FILE' : body)}`
@@ -135,14 +135,14 @@ const rowForm = (visitor: Visitor, resource: Resource, form: RowForm): Page => {
     content: form.content,
     button: form.button,
     isDangerous: kind === 'delete',
-    back: own,
+    back: backUrl,
     doubt: doubtOf(resource, 'the row', done),
     posted,
   })
   const name = existing ? html`<bdi>${existing.label}</bdi>` : resource.name.toLowerCase()
   const main = html`<div class="title"><div><h1>${verb} ${name}${kind === 'delete' && '?'}</h1>${form.lead && html`<p class="lead">${form.lead}</p>`}</div></div>
     <div class="row-columns"><div>${formOrSignIn(visitor, action, form.prevented ?? source)}</div><div class="beside">${requestPanel(visitor, [kind, resource], curl)}</div></div>`
-  const row = existing ? [{ title: existing.label, url: own }] : []
+  const row = existing ? [{ title: existing.label, url: backUrl }] : []
   return {
     title: existing ? `${verb} ${existing.label} · ${resource.plural}` : `${verb} ${name}`,
     crumbs: [{ title: resource.plural, url: pageUrl(resource) }, ...row, { title: verb }],
@@ -154,7 +154,7 @@ const rowForm = (visitor: Visitor, resource: Resource, form: RowForm): Page => {
 /** The body of the request that a page shows, without what is redacted. */
 const shownBody = async (visitor: Visitor, fields: readonly Field[], view: FormView): Promise<string> =>
   (
-    await readForm(
+    await readRowForm(
       visitor,
       fields.filter(({ redacted }) => !redacted),
       view,
@@ -181,9 +181,9 @@ export const createPage = async (visitor: Visitor, request: ResourceRequest): Pr
 
 /** The fields of the form that changes a row: all, or the one of a cell. */
 export const editedFields = (resource: Resource, querystring: string): readonly Field[] => {
-  const all = updatableFields(resource)
-  const one = all.filter(({ name }) => name === queryParameters(querystring).get('field'))
-  return one.length > 0 ? one : all
+  const fields = updatableFields(resource)
+  const chosen = fields.filter(({ name }) => name === queryParameters(querystring).get('field'))
+  return chosen.length > 0 ? chosen : fields
 }
 
 export const editPage = async (visitor: Visitor, request: ResourceRequest): Promise<Page> => {
@@ -223,7 +223,7 @@ export const deleteEffects = (
   referencing: readonly Referencing[],
 ): Html[] =>
   Object.entries(effects).flatMap(([onDelete, [one, many]]) => {
-    const concerned = referencing.filter((found) => found.onDelete === onDelete)
+    const concerned = referencing.filter((reference) => reference.onDelete === onDelete)
     if (concerned.length === 0) return []
     const items = concerned.map(({ resource: path, field: name, count }) => {
       const referrer = registry.find((one) => one.path === path) as Resource

@@ -43,7 +43,7 @@ export const readControl = async (
 }
 
 /** The values of a form as JSON: of a new row those that are not empty, of another one those that differ from it. */
-export const readForm = async (
+export const readRowForm = async (
   visitor: Reader,
   fields: readonly Field[],
   { row, labels, posted }: FormView,

@@ -27,16 +27,16 @@ export const groupingPairs = ({ by, ...computed }: Grouping): [name: string, val
 export const namesIn = (
   parameters: { getAll(name: string): string[] },
   parameter: string,
-  known: readonly string[],
+  allowed: readonly string[],
   message: (name: string) => string,
   issues: Issue[],
 ): string[] => {
-  const sent = parameters.getAll(parameter).flatMap((value) => value.split(','))
-  const names = [...new Set(sent.filter((name) => name.trim() !== ''))]
-  const unknown = names.filter((name) => !known.includes(name))
-  const issue = (name: string) => queryIssue('enum', parameter, `${message(name)}${didYouMean(name, known)}`, name)
+  const values = parameters.getAll(parameter).flatMap((value) => value.split(','))
+  const names = [...new Set(values.filter((name) => name.trim() !== ''))]
+  const unknown = names.filter((name) => !allowed.includes(name))
+  const issue = (name: string) => queryIssue('enum', parameter, `${message(name)}${didYouMean(name, allowed)}`, name)
   issues.push(...unknown.map(issue))
-  return names.filter((name) => known.includes(name))
+  return names.filter((name) => allowed.includes(name))
 }
 
 /** Undefined without anything to group by or to compute; adds an issue for what the resource does not have. */
@@ -46,9 +46,9 @@ export const parseGrouping = (
   parameters: { getAll(name: string): string[] },
   issues: Issue[],
 ): Grouping | undefined => {
-  const chosen = (name: string, known: readonly string[]): string[] => {
+  const chosen = (name: string, allowed: readonly string[]): string[] => {
     const message = name === 'by' ? 'Rows cannot be grouped by' : `There is no ${name} of`
-    return namesIn(parameters, nameOf(name), known, (value) => `${message} "${value}"`, issues)
+    return namesIn(parameters, nameOf(name), allowed, (value) => `${message} "${value}"`, issues)
   }
   const groups = possibleGroups(resource)
   const names = chosen(

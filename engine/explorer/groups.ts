@@ -194,10 +194,10 @@ export const renderGroups = (view: TableView, grouping: Grouping, groups: Groups
   const { registry, resource } = view
   const { by } = grouping
   const computed = computedIn(grouping).map(([aggregate, name]) => ({ aggregate, field: fieldOf(resource, name) }))
-  const figures = (one: Computed) =>
+  const figures = (values: Computed) =>
     computed.map(
       ({ aggregate, field }) =>
-        html`<td class="number">${computedText(field, aggregate, one[aggregate]?.[field.name])}</td>`,
+        html`<td class="number">${computedText(field, aggregate, values[aggregate]?.[field.name])}</td>`,
     )
   const heads = [
     ...by.map(

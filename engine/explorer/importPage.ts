@@ -53,14 +53,14 @@ export const importMessage = (resource: Resource, { created, updated, unchanged 
 const renderIssues = ({ issues, total, preview }: CheckedImport): Html => {
   const first = total > issues.length ? ` The first ${issues.length} are shown.` : ''
   const head = `Nothing was imported: ${counted(total, total === 1 ? 'error' : 'errors')}.${first}`
-  const others = issues
+  const fileIssues = issues
     .filter(({ loc }) => typeof loc[1] !== 'number')
     .map(({ loc: [place, name], line, msg }) =>
       place === 'body' && typeof name === 'string'
         ? html`<p class="notice error">${msg} <button name="ignore" value="${name}">Leave it out</button></p>`
         : html`<p class="notice error">${line !== undefined && `Line ${line}: `}${msg}</p>`,
     )
-  return html`<p class="notice error" role="alert">${head}</p>${others}${preview}`
+  return html`<p class="notice error" role="alert">${head}</p>${fileIssues}${preview}`
 }
 
 const storeButton = (button: string): Html =>
@@ -105,8 +105,8 @@ export const importPage = (visitor: Visitor, { resource, origin, posted }: Resou
   const names = unreadFields(resource).map((name) => html`<code>${name}</code>`)
   const issue = posted?.issues.map(({ message }) => message).join(' ') ?? ''
   // The script keeps what was pasted.
-  const sent = posted && !posted.texts.has('form.script') ? (posted.texts.get('text') ?? '') : ''
-  const pasted = sent.length > bodyLimit ? '' : sent
+  const text = posted && !posted.texts.has('form.script') ? (posted.texts.get('text') ?? '') : ''
+  const pasted = text.length > bodyLimit ? '' : text
   const url = pageUrl(resource, 'import')
   const counts = posted?.checked?.counts
   const form = renderForm({

@@ -49,8 +49,8 @@ function* ndjsonRows(text: string): Generator<PreviewRow> {
 
 function* arrayRows(text: string): Generator<PreviewRow> {
   let line = 0
-  const wrong = () => new Error('This is no array.')
-  for (const element of arrayElements(text, text.indexOf('[') + 1, /^\s*$/, wrong))
+  const createError = () => new Error('This is no array.')
+  for (const element of arrayElements(text, text.indexOf('[') + 1, /^\s*$/, createError))
     yield { line: ++line, cells: jsonCells(element) }
 }
 
@@ -69,19 +69,19 @@ export const importPreview = async (
   issues: readonly Issue[],
 ): Promise<Html | undefined> => {
   const pause = inTurns()
-  const wrong = new Map<number, Issue[]>()
+  const byRow = new Map<number, Issue[]>()
   for (const issue of issues.filter(isOfRow)) {
     const row = issue.loc[1] as number
-    wrong.set(row, [...(wrong.get(row) ?? []), issue])
+    byRow.set(row, [...(byRow.get(row) ?? []), issue])
   }
-  if (issues.length > 0 && wrong.size === 0) return undefined
-  const last = Math.max(sampleSize - 1, ...wrong.keys())
+  if (issues.length > 0 && byRow.size === 0) return undefined
+  const last = Math.max(sampleSize - 1, ...byRow.keys())
   const picked: (PreviewRow & { readonly issues: readonly Issue[] })[] = []
   let n = 0
   try {
     for (const row of readers[type](bytes.toString().replace(/^\uFEFF/, ''))) {
       await pause()
-      if (wrong.size > 0 ? wrong.has(n) : n < sampleSize) picked.push({ ...row, issues: wrong.get(n) ?? [] })
+      if (byRow.size > 0 ? byRow.has(n) : n < sampleSize) picked.push({ ...row, issues: byRow.get(n) ?? [] })
       if (n++ >= last) break
     }
   } catch {
@@ -93,16 +93,16 @@ export const importPreview = async (
   const shownNames = [...names].slice(0, maxColumns)
   const messages = (list: readonly Issue[]) => list.map(({ msg }) => html`<small class="issue">${msg}</small>`)
   const cell = (row: (typeof picked)[number], name: string): Html => {
-    const own = row.issues.filter(({ loc }) => loc.length > 2 && String(loc[2]) === name)
+    const cellIssues = row.issues.filter(({ loc }) => loc.length > 2 && String(loc[2]) === name)
     const isRedacted = fields.some((field) => field.name === name && field.redacted)
     const text = isRedacted ? 'redacted' : (row.cells[name] ?? '')
-    const shown = text.length > maxLength ? `${cut(text, 0, maxLength)}…` : text
-    return html`<td class="${own.length > 0 && 'wrong'}"><bdi>${shown}</bdi>${messages(own)}</td>`
+    const shortText = text.length > maxLength ? `${cut(text, 0, maxLength)}…` : text
+    return html`<td class="${cellIssues.length > 0 && 'wrong'}"><bdi>${shortText}</bdi>${messages(cellIssues)}</td>`
   }
   const lines = picked.map(
     (row) =>
       html`<tr><th scope="row">${row.line}${messages(row.issues.filter(({ loc }) => loc.length < 3))}</th>${shownNames.map((name) => cell(row, name))}</tr>`,
   )
   const heads = [type === 'application/json' ? 'Row' : 'Line', ...shownNames]
-  return html`<div class="scroll preview" role="region" aria-label="${wrong.size > 0 ? 'Rows with errors' : 'The first rows'}" tabindex="0"><table><thead><tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead><tbody>${lines}</tbody></table></div>`
+  return html`<div class="scroll preview" role="region" aria-label="${byRow.size > 0 ? 'Rows with errors' : 'The first rows'}" tabindex="0"><table><thead><tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead><tbody>${lines}</tbody></table></div>`
 }

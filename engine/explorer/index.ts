@@ -1,27 +1,27 @@
 /** The web explorer, derived from the registry: the list of its pages. */
 import { callerMissing, forbidden } from '../contract/errors.js'
-import type { OwnOperation } from '../contract/operations.js'
+import type { CustomOperation } from '../contract/operations.js'
 import { type Registry, type Resource, updatableFields } from '../descriptor/registry.js'
 import { rowOptions, valueOptions } from './choices.js'
-import { downloads } from './download.js'
+import { downloadPages } from './download.js'
 import { findPage } from './findPage.js'
 import { createPage, deletePage, editPage } from './formPages.js'
 import { homePage } from './home.js'
 import { importPage, importTemplate } from './importPage.js'
-import { explorePath, findUrl, homePath, ownFormUrl, pageUrl, rowFolder } from './links.js'
+import { explorePath, findUrl, homePath, operationFormUrl, pageUrl, rowFolder } from './links.js'
 import { deleteManyPage, editManyPage } from './manyPages.js'
 import { operationPage } from './operationPage.js'
 import type { PageFunction, PageRequest, ResourceRequest, Visitor } from './page.js'
 import { rowPage } from './rowPage.js'
 import { cells, filtersPage, tablePage } from './tablePage.js'
 
-export interface Route {
+export interface PageRoute {
   readonly name: string
   /** A path; one of its segments may be `:item`. */
   readonly path: string
   /** What the page is about. */
   readonly resource?: Resource
-  readonly operation?: OwnOperation
+  readonly operation?: CustomOperation
   readonly page: PageFunction
 }
 
@@ -42,7 +42,7 @@ const tablePages: readonly ResourcePage[] = [
   ['exploreCreate', 'new', createPage],
   ['exploreChoices', 'choices', rowOptions],
   ['exploreValues', 'values', valueOptions],
-  ...downloads.map(({ segment, page }): ResourcePage => ['exploreDownload', segment, page]),
+  ...downloadPages.map(({ segment, page }): ResourcePage => ['exploreDownload', segment, page]),
   ['exploreImport', 'import', importPage],
   ['exploreTemplate', 'template.csv', importTemplate],
   ['exploreEditMany', 'edit-many', editManyPage, canEdit],
@@ -59,23 +59,23 @@ const rowPages: readonly ResourcePage[] = [
 
 const hidden = ({ name }: Visitor) => (name === undefined ? callerMissing() : forbidden())
 
-const resourceRoutes = (resource: Resource): Route[] => {
+const resourceRoutes = (resource: Resource): PageRoute[] => {
   const routes = (pages: readonly ResourcePage[], ...folder: string[]) =>
-    pages.flatMap(([name, segment, page, isOffered = () => true]): Route[] => {
+    pages.flatMap(([name, segment, page, isOffered = () => true]): PageRoute[] => {
       if (!isOffered(resource)) return []
-      const asSeen = (visitor: Visitor, request: PageRequest) => {
-        const seen = visitor.registry.find(({ path }) => path === resource.path)
-        if (!seen || !isOffered(seen)) throw hidden(visitor)
-        return page(visitor, { ...request, resource: seen })
+      const visiblePage = (visitor: Visitor, request: PageRequest) => {
+        const visible = visitor.registry.find(({ path }) => path === resource.path)
+        if (!visible || !isOffered(visible)) throw hidden(visitor)
+        return page(visitor, { ...request, resource: visible })
       }
-      return [{ name, path: pageUrl(resource, ...folder, ...(segment ? [segment] : [])), resource, page: asSeen }]
+      return [{ name, path: pageUrl(resource, ...folder, ...(segment ? [segment] : [])), resource, page: visiblePage }]
     })
   return [...routes(tablePages), ...routes(rowPages, ...rowFolder(resource), ':item')]
 }
 
-const operationRoute = (operation: OwnOperation): Route => ({
+const operationRoute = (operation: CustomOperation): PageRoute => ({
   name: 'exploreOperation',
-  path: ownFormUrl(operation.own),
+  path: operationFormUrl(operation.definition),
   operation,
   page(visitor, request) {
     if (!visitor.operations.includes(operation)) throw hidden(visitor)
@@ -84,7 +84,7 @@ const operationRoute = (operation: OwnOperation): Route => ({
 })
 
 /** The routes of all pages; a page may be hidden from a visitor. */
-export const pageRoutes = (registry: Registry, operations: readonly OwnOperation[]): Route[] => [
+export const pageRoutes = (registry: Registry, operations: readonly CustomOperation[]): PageRoute[] => [
   { name: 'exploreHome', path: homePath, page: homePage },
   { name: 'exploreHome', path: explorePath, page: () => ({ redirect: homePath }) },
   { name: 'exploreFind', path: findUrl, page: findPage },

@@ -16,7 +16,7 @@ export const explorePath = '/explore'
 export const signInPath = '/explore/sign-in'
 export const signOutPath = '/explore/sign-out'
 /** Where pages are that belong to no resource: no resource has this name. */
-const ownFolder = '/explore/-'
+const explorerFolder = '/explore/-'
 /** No resource has the path `batch`. */
 export const batchPath = '/explore/batch'
 
@@ -47,27 +47,27 @@ type Parameter = [name: string, value: string]
 /** The parameters of a query, without those that have their default. */
 const queryPairs = ({ search, where, order, page }: ListQuery): Parameter[] => {
   const conditions = where.flatMap(({ field, operator, value }) =>
-    [value].flat().map((one): Parameter => [`${field}${operatorOf(operator).suffix}`, String(one)]),
+    [value].flat().map((item): Parameter => [`${field}${operatorOf(operator).suffix}`, String(item)]),
   )
-  const all: Parameter[] = [
+  const parameters: Parameter[] = [
     ['q', search],
     ...conditions,
     ['sort', isById(order) ? '' : orderName(order)],
     ['limit', page.limit === defaultListQuery.page.limit ? '' : String(page.limit)],
     ['offset', page.offset === 0n ? '' : String(page.offset)],
   ]
-  return all.filter(([, value]) => value !== '')
+  return parameters.filter(([, value]) => value !== '')
 }
 
 /** A parameter of pages that the API does not have; a field of the same name can be a filter. */
-export const ownParameter = (resource: Resource, name: string): string =>
+export const uiParameter = (resource: Resource, name: string): string =>
   filterFields(resource).some((field) => field.name === name) ? `explorer-${name}` : name
 
-export const pageParameter = (resource: Resource): string => ownParameter(resource, 'page')
+export const pageParameter = (resource: Resource): string => uiParameter(resource, 'page')
 
-export const columnsParameter = (resource: Resource): string => ownParameter(resource, 'columns')
+export const columnsParameter = (resource: Resource): string => uiParameter(resource, 'columns')
 
-export const groupingParameter = ownParameter
+export const groupingParameter = uiParameter
 
 export const tableParameters = (resource: Resource, query: TableQuery): Parameter[] => [
   ...queryPairs(query),
@@ -96,10 +96,10 @@ export const rowUrl = (resource: Resource, id: string, ...segments: string[]): s
 
 export const rowFolder = (resource: Resource): string[] => (isText(idField(resource)) ? ['rows'] : [])
 
-export const findUrl = `${ownFolder}/find`
+export const findUrl = `${explorerFolder}/find`
 
 /** The form of a custom operation. */
-export const ownFormUrl = ({ name }: NamedOperation): string => `${ownFolder}/operations/${name}`
+export const operationFormUrl = ({ name }: NamedOperation): string => `${explorerFolder}/operations/${name}`
 
 export const tableUrl = (resource: Resource, query: TableQuery, ...segments: string[]): string =>
   withQuery(pageUrl(resource, ...segments), tableParameters(resource, query))

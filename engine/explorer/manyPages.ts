@@ -21,7 +21,7 @@ import type { Posted } from './controlTexts.js'
 import { grouped } from './format.js'
 import { deleteEffects, doubtOf, formKey, formOrSignIn, preventedReason, renderForm } from './formPages.js'
 import { type Html, html, type Part } from './html.js'
-import { columnsParameter, ownParameter, pageUrl, rowUrl, type TableQuery, tableParameters, tableUrl } from './links.js'
+import { columnsParameter, pageUrl, rowUrl, type TableQuery, tableParameters, tableUrl, uiParameter } from './links.js'
 import { fieldTitle, readLabels, rowLabel } from './names.js'
 import type { Page, ResourceRequest, Visitor } from './page.js'
 import { countRows, findRow } from './rows.js'
@@ -34,7 +34,7 @@ export interface Chosen {
   readonly row: RowValues
 }
 
-interface Selection {
+interface RowSelection {
   /** The table that the rows were selected in. */
   readonly query: TableQuery
   readonly isAll: boolean
@@ -46,18 +46,18 @@ interface Selection {
 /** How many names of rows a page shows. */
 const maxNames = 20
 
-const allParameter = (resource: Resource): string => ownParameter(resource, 'all')
-const fieldParameter = (resource: Resource): string => ownParameter(resource, 'field')
+const allParameter = (resource: Resource): string => uiParameter(resource, 'all')
+const fieldParameter = (resource: Resource): string => uiParameter(resource, 'field')
 
 /** The ids of all rows of a query, up to the most that one batch takes. */
 const matchingIds = async (storage: Storage, resource: Resource, query: TableQuery, caller: Caller) => {
   const { total } = await countRows(storage, resource, query, caller)
   const ids: RowId[] = []
   if (total > maxOperations) return { ids, total }
-  let rest = ''
+  let partialLine = ''
   for await (const part of storage.table(resource).stream(query, caller)) {
-    const lines = (rest + Buffer.from(part).toString()).split('\n')
-    rest = lines.pop() ?? ''
+    const lines = (partialLine + Buffer.from(part).toString()).split('\n')
+    partialLine = lines.pop() ?? ''
     ids.push(...lines.map((line) => String((JSON.parse(line) as RowValues)['id'])))
   }
   return { ids, total: ids.length }
@@ -84,10 +84,10 @@ export const sentRows = (
 
 /** The query of the table in which the rows were selected. */
 const queryOf = (resource: Resource, querystring: string): TableQuery => {
-  const sent = queryParameters(querystring)
-  const own = ['id', allParameter(resource), fieldParameter(resource)]
-  const rest = new URLSearchParams([...sent].filter(([name, value]) => !own.includes(name) && value !== ''))
-  return { ...parserOf(resource)(rest.toString()), columns: sent.get(columnsParameter(resource))?.split(',') }
+  const pairs = queryParameters(querystring)
+  const names = ['id', allParameter(resource), fieldParameter(resource)]
+  const list = new URLSearchParams([...pairs].filter(([name, value]) => !names.includes(name) && value !== ''))
+  return { ...parserOf(resource)(list.toString()), columns: pairs.get(columnsParameter(resource))?.split(',') }
 }
 
 /** The address of that table. */
@@ -97,20 +97,20 @@ export const tableOf = (resource: Resource, querystring: string): string =>
 const readSelection = async (
   { storage }: Visitor,
   { resource, querystring, caller, posted }: ResourceRequest,
-): Promise<Selection> => {
-  const sent = queryParameters(querystring)
-  const isAll = sent.has(allParameter(resource))
+): Promise<RowSelection> => {
+  const parameters = queryParameters(querystring)
+  const isAll = parameters.has(allParameter(resource))
   const query = queryOf(resource, querystring)
   if (posted) {
     const ids = sentRows(resource, posted).map(([id]) => id)
     return { query, isAll, ids, total: ids.length }
   }
   if (isAll) return { query, isAll, ...(await matchingIds(storage, resource, query, caller)) }
-  const ids = new Set(sent.getAll('id').flatMap((text) => parseId(resource, text) ?? []))
+  const ids = new Set(parameters.getAll('id').flatMap((text) => parseId(resource, text) ?? []))
   return { query, isAll, ids: [...ids], total: ids.size }
 }
 
-export const readRows = async ({ storage }: Visitor, resource: Resource, ids: readonly RowId[]): Promise<Chosen[]> => {
+export const loadRows = async ({ storage }: Visitor, resource: Resource, ids: readonly RowId[]): Promise<Chosen[]> => {
   const rows: Chosen[] = []
   for (const id of ids) {
     // A row that is gone needs no change.
@@ -123,10 +123,10 @@ export const readRows = async ({ storage }: Visitor, resource: Resource, ids: re
 export const rowCount = (resource: Resource, count: number): string =>
   `${grouped(count)} ${(count === 1 ? resource.name : resource.plural).toLowerCase()}`
 
-interface Many {
+interface ManyPageParts {
   readonly verb: 'Delete' | 'Edit'
   readonly request: ResourceRequest
-  readonly selection: Selection
+  readonly selection: RowSelection
   readonly rows: readonly Chosen[]
   /** Stands before the form. */
   readonly head?: Part
@@ -143,7 +143,7 @@ const nameList = (resource: Resource, rows: readonly Chosen[]): Html => {
   return html`<ul class="chosen-rows plain-list">${names}${more > 0 && html`<li>and ${grouped(more)} more</li>`}</ul>`
 }
 
-const manyPage = (visitor: Visitor, resource: Resource, many: Many): Page => {
+const manyPage = (visitor: Visitor, resource: Resource, many: ManyPageParts): Page => {
   const { verb, request, selection, rows, content } = many
   const { querystring, posted } = request
   const back = tableUrl(resource, selection.query)
@@ -183,10 +183,10 @@ const forbiddenRows = async (
 ): Promise<Html | undefined> => {
   if (!resource.access) return undefined
   const table = storage.table(resource)
-  const refused: Chosen[] = []
-  for (const row of rows) if (!(await table.allows(kind, row.id))) refused.push(row)
-  if (refused.length === 0) return undefined
-  return html`<section class="referrers error"><p>You may not ${kind === 'update' ? 'change' : 'delete'} these:</p>${nameList(resource, refused)}</section>`
+  const forbidden: Chosen[] = []
+  for (const row of rows) if (!(await table.allows(kind, row.id))) forbidden.push(row)
+  if (forbidden.length === 0) return undefined
+  return html`<section class="referrers error"><p>You may not ${kind === 'update' ? 'change' : 'delete'} these:</p>${nameList(resource, forbidden)}</section>`
 }
 
 /** What refers to some rows, counted together. */
@@ -195,12 +195,12 @@ const referencingAll = async ({ storage }: Visitor, resource: Resource, rows: re
   const sums = new Map<string, Referencing>()
   let [isPrevented, isTooMany] = [false, false]
   for (const { id } of rows) {
-    const found = await table.referencing(id)
-    isPrevented ||= found.isPrevented
-    isTooMany ||= found.isTooMany
-    for (const one of found.referencing) {
-      const key = `${one.resource} ${one.field} ${one.onDelete}`
-      sums.set(key, { ...one, count: one.count + (sums.get(key)?.count ?? 0) })
+    const references = await table.referencing(id)
+    isPrevented ||= references.isPrevented
+    isTooMany ||= references.isTooMany
+    for (const reference of references.referencing) {
+      const key = `${reference.resource} ${reference.field} ${reference.onDelete}`
+      sums.set(key, { ...reference, count: reference.count + (sums.get(key)?.count ?? 0) })
     }
   }
   return { referencing: [...sums.values()], isPrevented, isTooMany }
@@ -209,10 +209,10 @@ const referencingAll = async ({ storage }: Visitor, resource: Resource, rows: re
 export const deleteManyPage = async (visitor: Visitor, request: ResourceRequest): Promise<Page> => {
   const { resource } = request
   const selection = await readSelection(visitor, request)
-  const rows = await readRows(visitor, resource, selection.ids)
-  const found = await referencingAll(visitor, resource, rows)
+  const rows = await loadRows(visitor, resource, selection.ids)
+  const links = await referencingAll(visitor, resource, rows)
   const forbidden = await forbiddenRows(visitor, resource, 'delete', rows)
-  const effects = deleteEffects(visitor.registry, resource, undefined, found.referencing)
+  const effects = deleteEffects(visitor.registry, resource, undefined, links.referencing)
   const count = grouped(rows.length)
   return manyPage(visitor, resource, {
     verb: 'Delete',
@@ -221,24 +221,24 @@ export const deleteManyPage = async (visitor: Visitor, request: ResourceRequest)
     rows,
     content: effects.length > 0 ? effects : html`<p class="notice">No other row refers to them.</p>`,
     button: `Delete ${count} ${rows.length === 1 ? 'row' : 'rows'}`,
-    prevented: forbidden ?? (found.isPrevented ? html`${preventedReason('They', found)}${effects}` : undefined),
+    prevented: forbidden ?? (links.isPrevented ? html`${preventedReason('They', links)}${effects}` : undefined),
   })
 }
 
 /** The value that all rows have; null if they differ. */
 const sharedValue = (rows: readonly Chosen[], { name }: Field) => {
-  const [first = null, ...others] = rows.map(({ row }) => row[name] ?? null)
-  return others.every((value) => JSON.stringify(value) === JSON.stringify(first)) ? first : null
+  const [first = null, ...otherValues] = rows.map(({ row }) => row[name] ?? null)
+  return otherValues.every((value) => JSON.stringify(value) === JSON.stringify(first)) ? first : null
 }
 
 /** Chooses the field that is changed; the page is loaded again with its control. */
-const fieldChooser = ({ registry }: Visitor, resource: Resource, field: Field, sent: URLSearchParams): Html => {
+const fieldChooser = ({ registry }: Visitor, resource: Resource, field: Field, parameters: URLSearchParams): Html => {
   const name = fieldParameter(resource)
-  const others = [...sent].filter(([one]) => one !== name)
+  const otherParameters = [...parameters].filter(([one]) => one !== name)
   const options = updatableFields(resource).map(
     (one) => html`<option value="${one.name}"${one === field && html` selected`}>${fieldTitle(registry, one)}</option>`,
   )
-  return html`<form class="field-chooser" action="${pageUrl(resource, 'edit-many')}" data-navigate>${others.map(([one, value]) => html`<input type="hidden" name="${one}" value="${value}">`)}
+  return html`<form class="field-chooser" action="${pageUrl(resource, 'edit-many')}" data-navigate>${otherParameters.map(([one, value]) => html`<input type="hidden" name="${one}" value="${value}">`)}
     <div class="control"><label for="many-field">Field</label><select id="many-field" name="${name}" data-submit>${options}</select> <button class="without-script">Choose</button></div></form>`
 }
 
@@ -252,10 +252,10 @@ export const manyField = (resource: Resource, querystring: string): Field => {
 export const editManyPage = async (visitor: Visitor, request: ResourceRequest): Promise<Page> => {
   const { registry } = visitor
   const { resource } = request
-  const sent = queryParameters(request.querystring)
+  const parameters = queryParameters(request.querystring)
   const field = manyField(resource, request.querystring)
   const selection = await readSelection(visitor, request)
-  const rows = await readRows(visitor, resource, selection.ids)
+  const rows = await loadRows(visitor, resource, selection.ids)
   const value = sharedValue(rows, field)
   const row = { [field.name]: value }
   const { posted } = request
@@ -266,7 +266,7 @@ export const editManyPage = async (visitor: Visitor, request: ResourceRequest): 
     request,
     selection,
     rows,
-    head: fieldChooser(visitor, resource, field, sent),
+    head: fieldChooser(visitor, resource, field, parameters),
     content: control(registry, resource, field, { row, labels, posted }),
     button: `Set ${fieldTitle(registry, field)} of ${count} ${rows.length === 1 ? 'row' : 'rows'}`,
     prevented: await forbiddenRows(visitor, resource, 'update', rows),

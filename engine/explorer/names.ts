@@ -43,15 +43,15 @@ export const nounFor = ({ name, plural }: Resource, count: number): string =>
 export const bothNames = (registry: Registry, field: Field): Html =>
   html`${fieldTitle(registry, field)} <code class="raw">${field.name}</code>`
 
-const usual = [['name'], ['title'], ['first_name', 'last_name'], ['label'], ['code'], ['slug']]
+const usualLabels = [['name'], ['title'], ['first_name', 'last_name'], ['label'], ['code'], ['slug']]
 
 /** The fields that form the label of a row; none if it has no text field. */
 export const labelFields = (resource: Resource): readonly string[] => {
   if (resource.label) return resource.label
   const texts = searchedFields(resource).filter(({ format }) => format === undefined)
-  const named = usual.find((names) => names.every((name) => texts.some((field) => field.name === name)))
+  const labelNames = usualLabels.find((names) => names.every((name) => texts.some((field) => field.name === name)))
   const first = texts.find(({ required }) => required) ?? texts[0]
-  return named ?? (first ? [first.name] : [])
+  return labelNames ?? (first ? [first.name] : [])
 }
 
 const maxLength = 80
@@ -75,8 +75,8 @@ export const readLabels = async (
   for (const target of new Set(fields.flatMap((field) => referencedResource(registry, field) ?? []))) {
     const values = fields.filter(({ references }) => references === target.path).flatMap(readValues)
     const ids = new Set(values.filter((value) => value !== null).map(String))
-    const wanted = [...ids].filter((id) => parseId(target, id) !== undefined)
-    const rows = wanted.length === 0 ? [] : await storage.table(target).excerpts(wanted, labelFields(target))
+    const validIds = [...ids].filter((id) => parseId(target, id) !== undefined)
+    const rows = validIds.length === 0 ? [] : await storage.table(target).excerpts(validIds, labelFields(target))
     labels.set(target, new Map(rows.map((row) => [String(row['id']), rowLabel(target, row)])))
   }
   return (target, id) => labels.get(target)?.get(String(id))

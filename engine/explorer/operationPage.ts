@@ -7,10 +7,10 @@ import { postedId, postedText } from './controlTexts.js'
 import { formOrSignIn, renderForm } from './formPages.js'
 import { type Html, html } from './html.js'
 import { operationPanel, shellWord } from './layout.js'
-import { ownFormUrl, pageUrl } from './links.js'
+import { operationFormUrl, pageUrl } from './links.js'
 import { labelFields, rowLabel, titleOf } from './names.js'
 import { isPublicOperation } from './ownOperations.js'
-import type { OperationRequest as OperationPageRequest, Page, Visitor } from './page.js'
+import type { OperationPageRequest, Page, Visitor } from './page.js'
 import { inputName, type Member, memberControl, membersOf, readOperation } from './schemaControls.js'
 
 /** The resource whose rows a parameter names that comes after its name: `/v1/visits/{visit_id}/close`. */
@@ -35,17 +35,17 @@ export const operationPage = async (
   visitor: Visitor,
   { operation, querystring, origin, posted }: OperationPageRequest,
 ): Promise<Page> => {
-  const { own } = operation
-  const { method, path, about } = own
-  const title = titleOf(own.name)
-  const given = queryParameters(querystring)
+  const { definition } = operation
+  const { method, path, about } = definition
+  const title = titleOf(definition.name)
+  const parameters = queryParameters(querystring)
   const textOf = (member: Member): string => {
-    const text = posted ? postedText(posted, inputName(member)) : given.get(member.name)
+    const text = posted ? postedText(posted, inputName(member)) : parameters.get(member.name)
     return postedId(text ?? undefined) ?? text ?? ''
   }
   const controls: Html[] = []
-  for (const [n, member] of membersOf(own).entries()) {
-    const target = rowsNamed(visitor.registry, own, member)
+  for (const [n, member] of membersOf(definition).entries()) {
+    const target = rowsNamed(visitor.registry, definition, member)
     const text = textOf(member)
     const [row] =
       target && parseId(target, text) ? await visitor.storage.table(target).excerpts([text], labelFields(target)) : []
@@ -53,7 +53,7 @@ export const operationPage = async (
     const issues = posted?.issues.filter(({ field }) => field === inputName(member)) ?? []
     controls.push(memberControl(member, n, text, issues.map(({ message }) => message).join(' '), choice))
   }
-  const action = `${ownFormUrl(own)}${querystring && `?${querystring}`}`
+  const action = `${operationFormUrl(definition)}${querystring && `?${querystring}`}`
   const doubt = method === 'GET' ? '' : ' It may or may not have been done: look before you send it again.'
   const form = renderForm({
     id: 'operation',
@@ -65,10 +65,10 @@ export const operationPage = async (
     doubt: `The service did not answer.${doubt}`,
     posted,
   })
-  const request = readOperation(own, textOf)
+  const request = readOperation(definition, textOf)
   const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name) => encodeURIComponent(request.params[name] ?? '') || whole)
   const url = `${origin}${basePath}${filled}${request.querystring && `?${request.querystring}`}`
-  const isPublic = isPublicOperation(own)
+  const isPublic = isPublicOperation(definition)
   const curl = [
     `curl${method === 'GET' ? '' : ` -X ${method}`} ${shellWord(url)}`,
     ...(isPublic ? [] : [`-H ${shellWord('Authorization: Bearer TOKEN')}`]),

@@ -1,26 +1,27 @@
 /** The custom operations that a visitor may send, and the links to their forms. */
-import type { OwnOperation } from '../contract/operations.js'
+import type { CustomOperation } from '../contract/operations.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
 import type { Resource, RowId } from '../descriptor/registry.js'
 import { type Html, html } from './html.js'
-import { ownFormUrl } from './links.js'
+import { operationFormUrl } from './links.js'
 import { titleOf } from './names.js'
 import type { Visitor } from './page.js'
 
 export const isPublicOperation = ({ access }: NamedOperation): boolean => access.includes('public')
 
-export const ownOperations = ({ operations }: Visitor): OwnOperation[] => operations.filter((one) => one.kind === 'own')
+export const customOperations = ({ operations }: Visitor): CustomOperation[] =>
+  operations.filter((one) => one.kind === 'own')
 
 /** Those that can be sent now: without a write token or keys, only what is public. */
 export const sendableOperations = (visitor: Visitor): NamedOperation[] =>
-  ownOperations(visitor)
-    .map(({ own }) => own)
-    .filter((own) => visitor.writes || isPublicOperation(own))
+  customOperations(visitor)
+    .map(({ definition }) => definition)
+    .filter((operation) => visitor.writes || isPublicOperation(operation))
 
-export const operationCard = (own: NamedOperation): Html => html`<li class="card">
-  <h3><a href="${ownFormUrl(own)}">${titleOf(own.name)}</a></h3>
-  <p class="note"><code>${own.method}</code></p>
-  <p class="about">${own.about}</p>
+export const operationCard = (operation: NamedOperation): Html => html`<li class="card">
+  <h3><a href="${operationFormUrl(operation)}">${titleOf(operation.name)}</a></h3>
+  <p class="note"><code>${operation.method}</code></p>
+  <p class="about">${operation.about}</p>
   </li>`
 
 /** The parameter of a path that names a row of a resource: `visit_id` in `/v1/visits/{visit_id}/close`. */
@@ -32,8 +33,8 @@ const rowParameter = ({ path }: NamedOperation, resource: Resource): string | un
 
 /** The operations that have a row in their path. */
 export const rowOperations = (visitor: Visitor, resource: Resource, id: RowId): Html[] =>
-  sendableOperations(visitor).flatMap((own) => {
-    const name = rowParameter(own, resource)
-    const url = `${ownFormUrl(own)}?${new URLSearchParams([[name ?? '', id]])}`
-    return name === undefined ? [] : [html`<a class="button" href="${url}">${titleOf(own.name)}</a> `]
+  sendableOperations(visitor).flatMap((operation) => {
+    const name = rowParameter(operation, resource)
+    const url = `${operationFormUrl(operation)}?${new URLSearchParams([[name ?? '', id]])}`
+    return name === undefined ? [] : [html`<a class="button" href="${url}">${titleOf(operation.name)}</a> `]
   })

@@ -1,6 +1,6 @@
 /** What a page is: a function of a visitor and a request. */
 import type { FormatName } from '../contract/formats.js'
-import type { Operation, OwnOperation } from '../contract/operations.js'
+import type { CustomOperation, Operation } from '../contract/operations.js'
 import type { Product } from '../contract/service.js'
 import type { Selection } from '../descriptor/listQuery.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
@@ -39,8 +39,8 @@ export interface ResourceRequest extends PageRequest {
   readonly resource: Resource
 }
 
-export interface OperationRequest extends PageRequest {
-  readonly operation: OwnOperation
+export interface OperationPageRequest extends PageRequest {
+  readonly operation: CustomOperation
 }
 
 export interface Crumb {

@@ -80,8 +80,8 @@ const labelCell = (view: TableView, row: ShownRow, url: string): Html => {
     before += value.text.length + 1
     return end <= labelLength
   })
-  const where = !isInSight && first && matchIn(fieldTitle(registry, first.field), first.value)
-  return html`<th scope="row" class="label"${editable(view, labelFields(resource))}><a href="${url}"><bdi>${parts.length > 0 ? joined(parts, ' ') : `#${row['id']}`}</bdi></a>${where}</th>`
+  const matchLine = !isInSight && first && matchIn(fieldTitle(registry, first.field), first.value)
+  return html`<th scope="row" class="label"${editable(view, labelFields(resource))}><a href="${url}"><bdi>${parts.length > 0 ? joined(parts, ' ') : `#${row['id']}`}</bdi></a>${matchLine}</th>`
 }
 
 /** The label of a row as a text. */

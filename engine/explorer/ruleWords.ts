@@ -33,11 +33,11 @@ const boundWords = (field: Field): string | undefined => {
   return undefined
 }
 
-/** A value that follows the pattern of a field, where it has one. */
+/** A value that follows the pattern of a field, if it has one. */
 export const likeValue = ({ demo }: Resource, field: Field): string | undefined => {
   if (field.pattern === undefined) return undefined
-  const known: Value[] = [field.example ?? null, ...demo.slice(0, 10).map((row) => row[field.name] ?? null)]
-  const example = known.find((value) => typeof value === 'string' && !findViolation(field, value))
+  const examples: Value[] = [field.example ?? null, ...demo.slice(0, 10).map((row) => row[field.name] ?? null)]
+  const example = examples.find((value) => typeof value === 'string' && !findViolation(field, value))
   const like = example ?? sampleValue(field, 1)
   return like === undefined ? undefined : String(like)
 }

@@ -20,7 +20,7 @@ export interface Member {
 
 const describe = (schema: z.ZodType): Schema => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
 
-/** The properties of an object; undefined for anything else, and for an object with names that nobody knows before. */
+/** The properties of an object; undefined for anything else, and for an object with names that are not known in advance. */
 const propertiesOf = (
   place: Member['place'],
   { type, properties = {}, required = [], additionalProperties }: Schema,
@@ -41,31 +41,31 @@ export const membersOf = ({ path, query, body }: NamedOperation): Member[] => {
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(
     ([, name = '']): Member => ({ place: 'path', name, schema: { type: 'string' }, isRequired: true }),
   )
-  const { additionalProperties, ...known } = query ? describe(query) : { type: 'object' as const }
+  const { additionalProperties, ...querySchema } = query ? describe(query) : { type: 'object' as const }
   const further: Member = {
     place: 'query',
     name: '',
     schema: { description: 'Any further parameters, such as a=1&b=2.', type: 'string' },
     isRequired: false,
   }
-  const sent = body && describe(body)
-  const whole: Member = { place: 'body', name: '', schema: sent ?? {}, isRequired: true }
+  const bodySchema = body && describe(body)
+  const wholeBody: Member = { place: 'body', name: '', schema: bodySchema ?? {}, isRequired: true }
   return [
     ...params,
-    ...(propertiesOf('query', known) ?? []),
+    ...(propertiesOf('query', querySchema) ?? []),
     ...(typeof additionalProperties === 'object' ? [further] : []),
-    ...(sent ? (propertiesOf('body', sent) ?? [whole]) : []),
+    ...(bodySchema ? (propertiesOf('body', bodySchema) ?? [wholeBody]) : []),
   ]
 }
 
 /** A schema without null, and whether null is a value. */
 const withoutNull = (schema: Schema): { readonly value: Schema; readonly isNullable: boolean } => {
-  const { anyOf, type, ...rest } = schema
-  const others = anyOf?.filter((one) => typeof one === 'object' && one.type !== 'null')
-  if (anyOf && others?.length === 1) return { value: { ...(others[0] as Schema), ...rest }, isNullable: true }
+  const { anyOf, type, ...keywords } = schema
+  const nonNull = anyOf?.filter((one) => typeof one === 'object' && one.type !== 'null')
+  if (anyOf && nonNull?.length === 1) return { value: { ...(nonNull[0] as Schema), ...keywords }, isNullable: true }
   const types = [type ?? []].flat()
   if (types.length !== 2 || !types.includes('null')) return { value: schema, isNullable: false }
-  return { value: { ...rest, type: types.find((one) => one !== 'null') as 'string' }, isNullable: true }
+  return { value: { ...keywords, type: types.find((one) => one !== 'null') as 'string' }, isNullable: true }
 }
 
 const safe = Number.MAX_SAFE_INTEGER
@@ -131,10 +131,10 @@ interface Control {
   readonly help?: string
 }
 
-const select = (values: readonly unknown[], none: string | undefined, given: string | undefined): Control => {
+const select = (values: readonly unknown[], none: string | undefined, current: string | undefined): Control => {
   const options = values
     .map(String)
-    .map((value) => html`<option value="${value}"${value === given && html` selected`}>${value}</option>`)
+    .map((value) => html`<option value="${value}"${value === current && html` selected`}>${value}</option>`)
   return {
     ...(values.every((value) => typeof value !== 'string') && { form: 'literal' }),
     input: (attributes) =>
@@ -142,18 +142,18 @@ const select = (values: readonly unknown[], none: string | undefined, given: str
   }
 }
 
-const controlFor = (member: Member, value: Schema, isOptional: boolean, given: string | undefined): Control => {
-  const text = given && html` value="${given}"`
+const controlFor = (member: Member, value: Schema, isOptional: boolean, current: string | undefined): Control => {
+  const text = current && html` value="${current}"`
   const choices = choicesOf(value)
   if (value.type === 'boolean' && !isOptional)
     return {
       form: 'literal',
       input: (attributes) =>
-        html`<input type="checkbox" ${attributes} value="true"${given === 'true' && html` checked`}><input type="hidden" name="${inputName(member)}" value="false">`,
+        html`<input type="checkbox" ${attributes} value="true"${current === 'true' && html` checked`}><input type="hidden" name="${inputName(member)}" value="false">`,
     }
-  if (choices) return select(choices, isOptional ? '–' : choices.length === 1 ? undefined : 'Choose', given)
+  if (choices) return select(choices, isOptional ? '–' : choices.length === 1 ? undefined : 'Choose', current)
   const area = (attributes: Html) => html`<textarea rows="2" spellcheck="false" ${attributes}>
-${given}</textarea>`
+${current}</textarea>`
   if (isRepeated(member)) return { form: 'lines', input: area, help: 'One value in each line.' }
   // A parameter is a text, whatever its schema makes of it.
   if (!isScalar(value) && member.place === 'body') return { form: 'json', input: area, help: 'As JSON.' }
@@ -192,24 +192,24 @@ const isNeeded = ({ schema, isRequired }: Member): boolean => isRequired && !wit
 export const memberControl = (
   member: Member,
   n: number,
-  given: string | undefined,
+  current: string | undefined,
   message: string,
   choice?: RowChoice,
 ): Html => {
   const { name, schema } = member
   const { value } = withoutNull(schema)
   const needed = isNeeded(member)
-  const { input, help } = controlFor(member, value, !needed, choice?.label ?? given)
+  const { input, help } = controlFor(member, value, !needed, choice?.label ?? current)
   const combobox =
     choice &&
-    html` data-choices="${choice.url}"${choice.label !== undefined && html` data-id="${given}"`} placeholder="Type a name or an id"`
+    html` data-choices="${choice.url}"${choice.label !== undefined && html` data-id="${current}"`} placeholder="Type a name or an id"`
   const attributes = html`id="input-${n}" name="${inputName(member)}" autocomplete="off" aria-describedby="help-${n} issue-${n}"${needed && html` aria-required="true"`}${message !== '' && html` aria-invalid="true"`}${combobox}`
-  const shown = choice
-    ? html`<div class="combobox">${input(attributes)}<span class="picked note">${choice.label !== undefined && `#${given}`}</span></div>`
+  const controlHtml = choice
+    ? html`<div class="combobox">${input(attributes)}<span class="picked note">${choice.label !== undefined && `#${current}`}</span></div>`
     : input(attributes)
   const title = html`${memberTitle(member)}${name !== '' && html` <code class="raw">${name}</code>`}`
   return html`<div class="control"><label for="input-${n}">${title}${needed && value.type !== 'boolean' && html` <span class="required">required</span>`}</label>
-    ${shown}<p class="help" id="help-${n}">${[value.description ?? '', ...rulesOf(value), help ?? ''].filter(Boolean).join(' ')}</p><p class="issue" id="issue-${n}">${message}</p></div>`
+    ${controlHtml}<p class="help" id="help-${n}">${[value.description ?? '', ...rulesOf(value), help ?? ''].filter(Boolean).join(' ')}</p><p class="issue" id="issue-${n}">${message}</p></div>`
 }
 
 /** The request that a form means. */
@@ -250,13 +250,13 @@ const parameterTexts = (member: Member, text: string): string[] => {
 }
 
 /** The request that the controls mean, of which some may be empty. */
-export const readOperation = (own: NamedOperation, textOf: (member: Member) => string): OperationRequest => {
+export const readOperation = (definition: NamedOperation, textOf: (member: Member) => string): OperationRequest => {
   const params: Record<string, string> = {}
   const query = new URLSearchParams()
   const bodyMembers: string[] = []
   const issues: Issue[] = []
   let [further, body] = ['', '']
-  for (const member of membersOf(own)) {
+  for (const member of membersOf(definition)) {
     const { place, name, isRequired } = member
     const text = textOf(member)
     const isSent = text !== '' || isRequired
@@ -264,7 +264,7 @@ export const readOperation = (own: NamedOperation, textOf: (member: Member) => s
       issues.push({ type: 'missing', loc: [place, name], msg: `${memberTitle(member)} is required` })
     else if (place === 'path') params[name] = text.trim()
     else if (place === 'query' && name === '') further = text
-    else if (place === 'query') for (const one of parameterTexts(member, text)) query.append(name, one)
+    else if (place === 'query') for (const value of parameterTexts(member, text)) query.append(name, value)
     else if (isSent) {
       const json = memberJson(member, text)
       const msg = `${memberTitle(member)} is not valid JSON: ${jsonErrorPlace(text)}`
@@ -273,11 +273,11 @@ export const readOperation = (own: NamedOperation, textOf: (member: Member) => s
       else bodyMembers.push(`${JSON.stringify(name)}:${json}`)
     }
   }
-  const isWhole = membersOf(own).some(({ place, name }) => place === 'body' && name === '')
+  const isWhole = membersOf(definition).some(({ place, name }) => place === 'body' && name === '')
   return {
     params,
     querystring: [String(query), further].filter(Boolean).join('&'),
-    body: own.body && (isWhole ? body : `{${bodyMembers.join(',')}}`),
+    body: definition.body && (isWhole ? body : `{${bodyMembers.join(',')}}`),
     issues,
   }
 }

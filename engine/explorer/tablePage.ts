@@ -19,7 +19,7 @@ import { readLabels } from './names.js'
 import type { Page, PageResponse, Redirect, ResourceRequest, Visitor } from './page.js'
 import { countRows, eachRow, findRow } from './rows.js'
 import { columnChooser, rowsTable, viewsMenu } from './rowsTable.js'
-import { chosenFilters, downloads, empty, groupsSummary, notices, pager, searchForm, summary } from './tableParts.js'
+import { chosenFilters, empty, fileLinks, groupsSummary, pager, searchForm, summary, warnings } from './tableParts.js'
 import { parseQuery, type ValidQuery } from './tableQuery.js'
 import { type ShownRow, shownRow } from './values.js'
 
@@ -83,7 +83,7 @@ interface Result {
   readonly content: (view: TableView) => Html
 }
 
-const readRows = async (
+const readTable = async (
   visitor: Visitor,
   { resource, origin, caller }: ResourceRequest,
   query: TableQuery,
@@ -102,7 +102,7 @@ const readRows = async (
     content: (view) => html`${view.isSelectable && rows.length > 0 && selectionForm(resource, query, total)}
       ${rows.length > 0 ? rowsTable(view, rows, sums) : empty(writes, resource, query, total)}
       ${pager(resource, query, total, page.next)}
-      ${readPanel(visitor, ['list', resource], origin, apiListUrl(resource, query), downloads(resource, query))}`,
+      ${readPanel(visitor, ['list', resource], origin, apiListUrl(resource, query), fileLinks(resource, query))}`,
   }
 }
 
@@ -132,7 +132,7 @@ const render = async (visitor: Visitor, request: ResourceRequest, parsed: ValidQ
   const { grouping } = query
   const result = grouping?.by.length
     ? await readGroupsOf(visitor, request, query, grouping)
-    : await readRows(visitor, request, query)
+    : await readTable(visitor, request, query)
   const { total } = result
   const isCounted = await isSmall(storage, resource, query, total)
   const inline = isCounted ? await count(storage, resource, query, total, caller, inlineMs) : undefined
@@ -144,7 +144,7 @@ const render = async (visitor: Visitor, request: ResourceRequest, parsed: ValidQ
     ${writes && html`<p class="actions">${importLink(resource)} ${resource.create && html`<a class="button primary" href="${pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</p>`}</div>
     ${searchForm(resource, query)}
     <div class="${filters ? 'columns' : ''}">${filters}<div>${renderCharts(view, counted)}
-    <section class="results" id="results" tabindex="-1" aria-label="Rows"><div class="results-head">${result.head(view)}</div>${notices(view, ignored)}
+    <section class="results" id="results" tabindex="-1" aria-label="Rows"><div class="results-head">${result.head(view)}</div>${warnings(view, ignored)}
     ${chosenFilters(view)}${result.content(view)}</section></div></div>`
   return { title: resource.plural, crumbs: [{ title: resource.plural }], main, skip: 'results' }
 }

@@ -76,11 +76,11 @@ export const searchForm = (resource: Resource, query: links.TableQuery): Html =>
 }
 
 /** Files of what is shown: its columns, and its rows on all pages; where that is not everything, of everything too. */
-export const downloads = (resource: Resource, query: links.TableQuery): Html => {
-  const files = (of: links.TableQuery) =>
+export const fileLinks = (resource: Resource, query: links.TableQuery): Html => {
+  const files = (exported: links.TableQuery) =>
     formatNames.map(
       (format) =>
-        html` <a href="${links.downloadUrl(resource, of, format)}" download>${formats[format].extension.toUpperCase()}</a>`,
+        html` <a href="${links.downloadUrl(resource, exported, format)}" download>${formats[format].extension.toUpperCase()}</a>`,
     )
   const { search, where, columns } = query
   const isPart = search !== '' || where.length > 0 || columns !== undefined
@@ -107,19 +107,19 @@ export const chosenFilters = ({ registry, resource, query, labels }: links.Table
     const target = field && referencedResource(registry, field)
     const title = field ? fieldTitle(registry, field) : name
     const isPlain = operatorOf(operator).operand === 'boolean'
-    const texts = [value].flat().map((one) => {
-      if (target) return labels(target, one) ?? String(one)
-      return field && !isPlain ? readable(field, typeof one === 'bigint' ? Number(one) : one) : String(one)
+    const texts = [value].flat().map((item) => {
+      if (target) return labels(target, item) ?? String(item)
+      return field && !isPlain ? readable(field, typeof item === 'bigint' ? Number(item) : item) : String(item)
     })
     const text = operatorOf(operator).display(texts.join(', '))
-    const without = links.fromStart({ ...query, where: query.where.filter((other) => other !== condition) })
-    return html`<li><span class="chosen-filter">${title}: <bdi>${text}</bdi></span> <a href="${links.tableUrl(resource, without)}" aria-label="Remove the filter ${title}">×</a></li>`
+    const removed = links.fromStart({ ...query, where: query.where.filter((other) => other !== condition) })
+    return html`<li><span class="chosen-filter">${title}: <bdi>${text}</bdi></span> <a href="${links.tableUrl(resource, removed)}" aria-label="Remove the filter ${title}">×</a></li>`
   })
   return items.length > 0 ? html`<ul class="chosen-filters" aria-label="Active filters">${items}</ul>` : undefined
 }
 
 /** What is wrong with the address, and what was ignored; where a filter says it too, with a link to it. */
-export const notices = ({ registry, resource, wrong }: links.TableView, ignored: readonly string[]): Html[] => [
+export const warnings = ({ registry, resource, wrong }: links.TableView, ignored: readonly string[]): Html[] => [
   ...[...wrong].map(([name, { message }]) => {
     const field = filterInputs(resource).get(name)
     const title = field ? fieldTitle(registry, field) : name

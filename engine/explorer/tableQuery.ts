@@ -61,10 +61,10 @@ const withOffset = ([name, value]: [string, string]): [string, string] => [
 
 /** The columns that the parameters name, in their order; undefined for all in the order of the descriptor. */
 const columnsIn = (resource: Resource, pairs: URLSearchParams, issues: Issue[]): readonly string[] | undefined => {
-  const known = columnFields(resource).map(({ name }) => name)
+  const names = columnFields(resource).map(({ name }) => name)
   const message = (name: string) => `There is no column "${name}"`
-  const columns = namesIn(pairs, columnsParameter(resource), known, message, issues)
-  return columns.length === 0 || columns.join() === known.join() ? undefined : columns
+  const columns = namesIn(pairs, columnsParameter(resource), names, message, issues)
+  return columns.length === 0 || columns.join() === names.join() ? undefined : columns
 }
 
 /** What is wrong with a value, for the person who typed it. */
@@ -84,16 +84,16 @@ const describe = ({ type, msg, input = '' }: Issue): string =>
   wrongWords[type] ? `“${shorten(String(input))}” ${wrongWords[type]}.` : /[.?]$/.test(msg) ? msg : `${msg}.`
 
 /** Parses the query without its invalid parameters; the page shows an error for each of them. */
-const parseRight = (parse: ReturnType<typeof listQueryParser>, pairs: readonly [string, string][], issues: Issue[]) => {
+const parseValid = (parse: ReturnType<typeof listQueryParser>, pairs: readonly [string, string][], issues: Issue[]) => {
   try {
     return parse(new URLSearchParams(pairs as [string, string][]).toString())
   } catch (error) {
     const { detail = [] } = error instanceof HttpError ? (error.body as { detail?: readonly Issue[] }) : {}
     const names = detail.map(({ loc }) => loc[1])
-    const right = pairs.filter(([name]) => !names.includes(name))
-    if (right.length === pairs.length) throw error
+    const valid = pairs.filter(([name]) => !names.includes(name))
+    if (valid.length === pairs.length) throw error
     issues.push(...detail)
-    return parseRight(parse, right, issues)
+    return parseValid(parse, valid, issues)
   }
 }
 
@@ -102,9 +102,9 @@ const ignoredIn = (resource: Resource, names: Iterable<string>): string[] => {
     columnsParameter(resource),
     ...groupingNames.map((name) => groupingParameter(resource, name)),
   ]
-  const known = [...listParameters(resource).keys(), ...tableParameters]
-  const unknown = [...new Set(names)].filter((name) => !known.includes(name) && name !== pageParameter(resource))
-  return unknown.map((name) => `Unknown parameter "${name}" was ignored${didYouMean(name, known) || '.'}`)
+  const valid = [...listParameters(resource).keys(), ...tableParameters]
+  const unknown = [...new Set(names)].filter((name) => !valid.includes(name) && name !== pageParameter(resource))
+  return unknown.map((name) => `Unknown parameter "${name}" was ignored${didYouMean(name, valid) || '.'}`)
 }
 
 export const parseQuery = async (
@@ -117,17 +117,17 @@ export const parseQuery = async (
   const parameters = new Map(filled)
   const page = parameters.get(pageParameter(resource))
   parameters.delete(pageParameter(resource))
-  const named: { readonly field: Field; readonly target: Resource; readonly text: string }[] = []
+  const references: { readonly field: Field; readonly target: Resource; readonly text: string }[] = []
   for (const field of filterFields(resource)) {
     const [target, text] = [referencedResource(registry, field), parameters.get(field.name)?.trim()]
-    if (target && text !== undefined && !(await isIdOf(storage, target, text))) named.push({ field, target, text })
+    if (target && text !== undefined && !(await isIdOf(storage, target, text))) references.push({ field, target, text })
   }
-  for (const { field } of named) parameters.delete(field.name)
+  for (const { field } of references) parameters.delete(field.name)
   const issues: Issue[] = []
-  const parsed = parseRight(parserOf(resource), filled.filter(([name]) => parameters.has(name)).map(withOffset), issues)
-  const [first, ...others] = named
+  const parsed = parseValid(parserOf(resource), filled.filter(([name]) => parameters.has(name)).map(withOffset), issues)
+  const [first, ...later] = references
   // One name after another: the address of the next page has the names that are still to be found.
-  const unresolved = others.map(({ field, text }) => ({ field: field.name, operator: 'eq', value: text }) as const)
+  const unresolved = later.map(({ field, text }) => ({ field: field.name, operator: 'eq', value: text }) as const)
   const sentColumns = pairs.getAll(columnsParameter(resource))
   const columns = columnsIn(resource, pairs, issues)
   const grouping = parseGrouping(resource, (name) => groupingParameter(resource, name), pairs, issues)
@@ -140,13 +140,13 @@ export const parseQuery = async (
     issues.push(queryIssue('reference', first.field.name, message, first.text))
   }
   if (issues.length > 0) {
-    const known = { ...query, where: query.where.filter((one) => !(unresolved as readonly unknown[]).includes(one)) }
-    const wrong = issues.map((issue): [string, { input: string; message: string }] => [
+    const valid = { ...query, where: query.where.filter((one) => !(unresolved as readonly unknown[]).includes(one)) }
+    const invalid = issues.map((issue): [string, { input: string; message: string }] => [
       String(issue.loc[1]),
       { input: String(issue.input ?? ''), message: describe(issue) },
     ])
     const status = issues.every(({ type }) => type === 'reference') ? 200 : 422
-    return { query: known, ignored: ignoredIn(resource, pairs.keys()), wrong: new Map(wrong), status }
+    return { query: valid, ignored: ignoredIn(resource, pairs.keys()), wrong: new Map(invalid), status }
   }
   if (page !== undefined && isInteger(page)) {
     const { limit } = query.page

@@ -38,7 +38,7 @@ export const shownRow = (resource: Resource, row: RowValues, q: string): ShownRo
   }
 }
 
-export interface Shown extends Pick<TableView, 'registry' | 'labels'> {
+export interface Context extends Pick<TableView, 'registry' | 'labels'> {
   /** The address of the row's own page, which has its texts in full. */
   readonly url: string
 }
@@ -58,7 +58,7 @@ const toned = ({ tones = {} }: Field, value: string, content: Html): Html =>
 export const plainValue = (field: Field, value: string, text: string): Html =>
   toned(field, value, html`<bdi>${text}</bdi>`)
 
-const reference = (field: Field, value: Value, { registry, labels }: Shown, isFull = false): Html | undefined => {
+const reference = (field: Field, value: Value, { registry, labels }: Context, isFull = false): Html | undefined => {
   const target = referencedResource(registry, field)
   if (!target) return undefined
   const label = labels(target, value)
@@ -72,8 +72,8 @@ const longText = ({ text, ranges, from: skipped, length }: Excerpt, url: string)
   const [first = [0, 0]] = ranges
   const from = first[1] <= cellLength ? 0 : Math.max(0, first[0] - beforeMatch)
   const summary = html`${from + skipped > 0 && '…'}${marked(text, ranges, from, cellLength)}${from + cellLength < text.length && '…'}`
-  const rest = length > text.length && html` <a href="${url}">All ${grouped(length)} characters</a>`
-  return html`<details><summary><bdi>${summary}</bdi></summary><div class="unfolded" dir="auto">${skipped > 0 && '…'}${marked(text, ranges, 0, text.length)}${rest && '…'}${rest}</div></details>`
+  const fullLink = length > text.length && html` <a href="${url}">All ${grouped(length)} characters</a>`
+  return html`<details><summary><bdi>${summary}</bdi></summary><div class="unfolded" dir="auto">${skipped > 0 && '…'}${marked(text, ranges, 0, text.length)}${fullLink && '…'}${fullLink}</div></details>`
 }
 
 const textContent = (field: Field, excerpt: Excerpt, url: string): Html => {
@@ -83,7 +83,7 @@ const textContent = (field: Field, excerpt: Excerpt, url: string): Html => {
   return toned(field, text, content)
 }
 
-export const renderCell = (field: Field, value: Value | Excerpt, context: Shown, attributes?: Part): Html => {
+export const renderCell = (field: Field, value: Value | Excerpt, context: Context, attributes?: Part): Html => {
   const cell = (content: Html, kind = '') => html`<td${kind && html` class="${kind}"`}${attributes}>${content}</td>`
   if (field.redacted) return cell(redacted)
   const number = isNumeric(field) ? 'number' : ''
@@ -98,7 +98,7 @@ export const renderCell = (field: Field, value: Value | Excerpt, context: Shown,
 /** A page shows at most this many characters of a text; the API has all of them. */
 const pageLength = 1_200_000
 
-export const fullValue = (field: Field, value: Value, context: Shown): Html => {
+export const fullValue = (field: Field, value: Value, context: Context): Html => {
   if (field.redacted) return html`${redacted} <span class="note">never leaves the database</span>`
   if (value === null) return html`${none}`
   const link = reference(field, value, context, true)

@@ -15,14 +15,14 @@ const seenResource = (
   registry: Registry,
   isUnsigned: boolean,
 ): Resource | undefined => {
-  const own = rights.of(resource)
-  if (!isAllowed(own.read)) return undefined
+  const granted = rights.of(resource)
+  if (!isAllowed(granted.read)) return undefined
   // Who has not signed in yet is led to the sign-in, and back.
-  const may = (name: 'create' | 'update' | 'delete') => (isUnsigned && !resource.access) || isAllowed(own[name])
+  const may = (name: 'create' | 'update' | 'delete') => (isUnsigned && !resource.access) || isAllowed(granted[name])
   const isSeen = (path: string) => registry.some((one) => one.path === path && isAllowed(rights.of(one).read))
   const seenField = (field: Field): Field => {
-    const { references, ...rest } = field
-    return references === undefined || isSeen(references) ? field : rest
+    const { references, ...unlinked } = field
+    return references === undefined || isSeen(references) ? field : unlinked
   }
   return {
     ...resource,
@@ -31,7 +31,7 @@ const seenResource = (
     update: may('update') && (resource.update ?? false),
     delete: resource.delete === true && may('delete'),
     demo: exampleRows(resource),
-    fields: resource.fields.filter(({ name }) => !own.hidden.includes(name)).map(seenField),
+    fields: resource.fields.filter(({ name }) => !granted.hidden.includes(name)).map(seenField),
   }
 }
 
@@ -48,8 +48,8 @@ const seenBy = (registry: Registry, storage: Storage, rights: Rights, identity: 
   const isUnsigned = identity.name === undefined
   const seen = registry.flatMap((resource) => seenResource(resource, rights, registry, isUnsigned) ?? [])
   const table: Storage['table'] = (resource, expand) => {
-    const own = storage.table(original(resource), expand, rights)
-    return isUnsigned && !resource.access ? { ...own, allows: async () => true } : own
+    const visible = storage.table(original(resource), expand, rights)
+    return isUnsigned && !resource.access ? { ...visible, allows: async () => true } : visible
   }
   const seenStorage: Storage = {
     ...storage,
@@ -80,7 +80,7 @@ export const visitorFor = (offer: Offer, identity: Identity, rights: Rights): Vi
   return {
     ...offer,
     ...(!isPlain && seenBy(registry, storage, rights, identity)),
-    operations: operations.filter((one) => one.kind !== 'own' || mayCall(one.own, identity)),
+    operations: operations.filter((one) => one.kind !== 'own' || mayCall(one.definition, identity)),
     name: identity.name,
   }
 }

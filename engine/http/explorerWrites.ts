@@ -2,7 +2,7 @@
 
 import * as errors from '../contract/errors.js'
 import { batchWriters, deriveOperations, type ImportOperation, type Operation } from '../contract/operations.js'
-import type { Route } from '../explorer/index.js'
+import type { PageRoute } from '../explorer/index.js'
 import { batchPath } from '../explorer/links.js'
 import { batch } from './batch.js'
 import { type FormHandler, formAnswerer } from './forms.js'
@@ -29,13 +29,13 @@ export const addWrites = (
   pages: Pages,
   sessions: Sessions,
   operations: readonly Operation[],
-  routes: readonly Route[],
+  routes: readonly PageRoute[],
   add: AddRoute,
 ): void => {
   const writers = batchWriters(service.registry, deriveOperations(service.registry))
   const answer = formAnswerer(service, pages, sessions)
 
-  const formOf = ({ name, resource, operation }: Route): FormHandler | undefined => {
+  const formOf = ({ name, resource, operation }: PageRoute): FormHandler | undefined => {
     if (operation) return createOperationForm(service, operation)
     const writer = resource && writers.get(resource.path)
     if (!writer) return undefined

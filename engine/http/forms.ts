@@ -5,7 +5,7 @@ import { invalidKeyIssue } from '../contract/headers.js'
 import { bodyLimit, formLimit } from '../contract/rowBody.js'
 import type { Posted } from '../explorer/controlTexts.js'
 import { type Done, renderDone } from '../explorer/done.js'
-import type { Route } from '../explorer/index.js'
+import type { PageRoute } from '../explorer/index.js'
 import type { Visitor } from '../explorer/page.js'
 import { keyName, signInAgainPage } from '../explorer/signIn.js'
 import { nextTurn } from '../process/batchPerTick.js'
@@ -89,7 +89,7 @@ export const formAnswerer = ({ callers }: Service, pages: Pages, sessions: Sessi
     pages.setPrivate(ctx)
   }
 
-  return async (ctx: AppContext, route: Route, form: FormHandler): Promise<void> => {
+  return async (ctx: AppContext, route: PageRoute, form: FormHandler): Promise<void> => {
     if (!form.isPublic && !callers.isConfigured) throw errors.writesDisabled()
     if (!isSameOrigin(ctx)) throw errors.forbidden()
     const check = (): Permit => {

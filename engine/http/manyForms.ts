@@ -5,10 +5,10 @@ import { isAllowed } from '../descriptor/access.js'
 import { memberTexts } from '../descriptor/jsonText.js'
 import type { RowValues } from '../descriptor/registry.js'
 import { postedText } from '../explorer/controlTexts.js'
-import { type Change, undoButton } from '../explorer/done.js'
+import { type Edited, undoButton } from '../explorer/done.js'
 import { readControl } from '../explorer/forms.js'
 import { html } from '../explorer/html.js'
-import { manyField, readRows, rowCount, sentRows, tableOf } from '../explorer/manyPages.js'
+import { loadRows, manyField, rowCount, sentRows, tableOf } from '../explorer/manyPages.js'
 import { rowLabel } from '../explorer/names.js'
 import { rowTag } from '../storage/sql.js'
 import type { FormHandler } from './forms.js'
@@ -50,7 +50,7 @@ export const createManyForm = (
       } as const
       const before =
         kind === 'update'
-          ? await readRows(
+          ? await loadRows(
               visitor,
               seen,
               rows.map(([id]) => id),
@@ -67,7 +67,7 @@ export const createManyForm = (
       })
       const { body } = await storeWrites(service, writes, { permit, idempotencyKey })
       if (kind === 'delete') return { next, message: done }
-      const changes = storedRows(body).flatMap((text, n): Change[] => {
+      const changes = storedRows(body).flatMap((text, n): Edited[] => {
         const [id = ''] = rows[n] ?? []
         const row = before.find((one) => one.id === id)?.row
         const after = JSON.parse(text) as RowValues
@@ -81,7 +81,7 @@ export const createManyForm = (
       const seen = seenResource(visitor, resource)
       const { operation } = (error.body as { error?: { details?: { operation?: number } } }).error?.details ?? {}
       const [id] = operation === undefined ? [] : (sentRows(resource, posted)[operation] ?? [])
-      const [row] = id === undefined ? [] : await readRows(visitor, seen, [id])
+      const [row] = id === undefined ? [] : await loadRows(visitor, seen, [id])
       const label = row ? rowLabel(seen, row.row) : id === undefined ? undefined : `#${id}`
       const done = kind === 'delete' ? 'deleted' : 'saved'
       if (error.status !== 412)

@@ -1,6 +1,6 @@
 /** Runs the custom operations that forms of the explorer ask for. */
 import * as errors from '../contract/errors.js'
-import type { OwnOperation } from '../contract/operations.js'
+import type { CustomOperation } from '../contract/operations.js'
 import { bodyLimit } from '../contract/rowBody.js'
 import { hasRole } from '../descriptor/access.js'
 import { postedId, postedText } from '../explorer/controlTexts.js'
@@ -16,8 +16,8 @@ const maxTyped = 256 * 1024
 /** The most characters of a query, as the parser of HTTP allows. */
 const maxQuery = 16 * 1024
 
-export const createOperationForm = (service: Service, operation: OwnOperation): FormHandler => {
-  const { own } = operation
+export const createOperationForm = (service: Service, operation: CustomOperation): FormHandler => {
+  const { definition: own } = operation
   const run = ownRunner(service, operation)
   const isPublic = isPublicOperation(own)
   return {

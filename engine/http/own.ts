@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { z } from 'zod'
 import * as errors from '../contract/errors.js'
-import type { OwnOperation } from '../contract/operations.js'
+import type { CustomOperation } from '../contract/operations.js'
 import { queryParameters } from '../contract/parameters.js'
 import { isTransaction, maxTimeoutMs } from '../descriptor/operation.js'
 import { managedResources } from '../descriptor/registry.js'
@@ -77,7 +77,7 @@ const singleWork = (service: Service, permit: Permit, isRead: boolean): Work & {
 }
 
 /** Makes the function that runs an operation for somebody; the body of what it returns is the response. */
-export const ownRunner = (service: Service, { own }: OwnOperation) => {
+export const ownRunner = (service: Service, { definition: own }: CustomOperation) => {
   const { query: querySchema, body: bodySchema, response: responseSchema } = own
   const lists = new Set(Object.entries(querySchema?.shape ?? {}).flatMap(([name, one]) => (isList(one) ? name : [])))
   const [managed] = managedResources(service.registry)
@@ -146,8 +146,8 @@ export const ownRunner = (service: Service, { own }: OwnOperation) => {
   return isTransaction(own) ? inTransaction : alone
 }
 
-export const ownHandler = (service: Service, operation: OwnOperation): Handler => {
-  const { own } = operation
+export const ownHandler = (service: Service, operation: CustomOperation): Handler => {
+  const { definition: own } = operation
   const { path, access } = own
   const guard = roleGuard(service, access)
   const run = ownRunner(service, operation)

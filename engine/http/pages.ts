@@ -6,7 +6,7 @@ import * as errors from '../contract/errors.js'
 import type { Operation } from '../contract/operations.js'
 import { type Identity, nobody } from '../descriptor/access.js'
 import type { Posted } from '../explorer/controlTexts.js'
-import type { Route } from '../explorer/index.js'
+import type { PageRoute } from '../explorer/index.js'
 import { errorPage, renderPage, renderRest, renderStart } from '../explorer/layout.js'
 import type { LaterPage, Page, PageResponse, Visitor } from '../explorer/page.js'
 import { visitorFor } from '../explorer/visitor.js'
@@ -73,7 +73,7 @@ export const createPages = (service: Service, operations: readonly Operation[]) 
     identityOf,
     visitorOf: (ctx: AppContext): Visitor => visitorOf(identityOf(ctx)),
     /** Answers with the page of a route; a form may be shown again, with what it has sent and what is wrong with it. */
-    async respond(ctx: AppContext, { path, page }: Route, posted?: Posted): Promise<void> {
+    async respond(ctx: AppContext, { path, page }: PageRoute, posted?: Posted): Promise<void> {
       const visitor = visitorOf(identityOf(ctx))
       const segment = ctx.path.split('/')[path.split('/').indexOf(':item')] ?? ''
       const origin = `${ctx.protocol}://${ctx.host}`

@@ -1,6 +1,6 @@
 /** Stores the forms that create, change and delete a row. */
 import * as errors from '../contract/errors.js'
-import { largeRow } from '../contract/importRows.js'
+import { rowSizeIssue } from '../contract/importRows.js'
 import type { BatchOperation } from '../contract/operations.js'
 import { isAllowed } from '../descriptor/access.js'
 import { type Resource, type RowValues, updatableFields, writableFields } from '../descriptor/registry.js'
@@ -8,7 +8,7 @@ import type { Posted } from '../explorer/controlTexts.js'
 import { postedText } from '../explorer/controlTexts.js'
 import { type Done, undoButton } from '../explorer/done.js'
 import { doubtOf, editedFields } from '../explorer/formPages.js'
-import { readForm } from '../explorer/forms.js'
+import { readRowForm } from '../explorer/forms.js'
 import { html } from '../explorer/html.js'
 import { pageUrl, rowUrl } from '../explorer/links.js'
 import { readLabels, rowLabel } from '../explorer/names.js'
@@ -102,12 +102,12 @@ export const createRowForm = (service: Service, { resource, ...writer }: Writer,
       kind === 'create' ? undefined : await findChangeable(storage, permit.rights, resource, kind, changeable)
     if (kind === 'delete') return { foundRow, ifMatch, current, fields, source: '', issues: [] }
     const labels = await readLabels(visitor, fields, ({ name }) => [foundRow?.row[name] ?? null])
-    const { source, issues } = await readForm(visitor, fields, {
+    const { source, issues } = await readRowForm(visitor, fields, {
       ...(foundRow && { row: foundRow.row }),
       labels,
       posted,
     })
-    const large = largeRow(resource, source)
+    const large = rowSizeIssue(resource, source)
     if (large) throw errors.bodyInvalid([large])
     return { foundRow, ifMatch, current, fields, source, issues }
   }

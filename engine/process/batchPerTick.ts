@@ -14,7 +14,7 @@ export const batchPerTick = <Item>(process: (items: readonly Item[]) => void): (
   }
 }
 
-/** Makes a function that returns true for its first call in each tick of the event loop, and false for the others. */
+/** Creates a function that returns true for its first call in each tick of the event loop, and false for the others. */
 export const oncePerTick = (): (() => boolean) => {
   let isUsed = false
   return () => {
@@ -31,7 +31,7 @@ export const oncePerTick = (): (() => boolean) => {
 const defaultPause = { ticks: 100, ms: 20 }
 
 /**
- * Makes a function whose promises resolve one after another, with a pause in between. However many pieces of long work wait for
+ * Creates a function whose promises resolve one after another, with a pause in between. However many pieces of long work wait for
  * it, other requests wait for one. One tick is not enough, because libuv accepts one connection per tick; 100 idle ticks take 0.2 ms.
  */
 export const spreadOverTicks = (pause = defaultPause): (() => Promise<void>) => {
@@ -57,7 +57,7 @@ const turnMs = 5
 /** Lets other requests have a turn. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Makes the function that lets other requests have a turn, when it is time; to be called between two pieces of one long work. */
+/** Creates the function that lets other requests have a turn, when it is time; to be called between two pieces of one long work. */
 export const inTurns = (): (() => Promise<void>) => {
   let since = performance.now()
   return async () => {

@@ -1,6 +1,6 @@
 /** Parses PostgreSQL URLs as libpq does, and formats database URLs without user, password and parameters. */
 
-/** Where `product.ts` names no other. */
+/** Unless `product.ts` names another. */
 export const defaultDatabaseUrl = 'sqlite:data/registry.sqlite'
 
 /**
@@ -81,9 +81,9 @@ const publicPostgresUrl = (url: string): string => {
   try {
     const { host, port, database } = parsePostgresUrl(url)
     const isSocket = host.startsWith('/')
-    const shownHost = isSocket ? '' : host.includes(':') ? `[${host}]` : host
+    const publicHost = isSocket ? '' : host.includes(':') ? `[${host}]` : host
     const scheme = url.slice(0, url.indexOf(':'))
-    return `${scheme}://${shownHost}${port && `:${port}`}/${database}${isSocket ? `?host=${host}` : ''}`
+    return `${scheme}://${publicHost}${port && `:${port}`}/${database}${isSocket ? `?host=${host}` : ''}`
   } catch {
     return 'postgres://…'
   }

@@ -51,12 +51,12 @@ const formatRequest = ({ id, method, path, status, bytes, duration }: Record<str
 }
 
 export const plainLine = (json: string, isColoured: boolean): string => {
-  const { level, time, msg, err, pid: _, ...rest } = JSON.parse(json) as LogLine
+  const { level, time, msg, err, pid: _, ...details } = JSON.parse(json) as LogLine
   const clock = new Date(time).toTimeString().slice(0, 8)
-  const { method, path, status, bytes, duration, id, ...more } = rest
+  const { method, path, status, bytes, duration, id, ...otherDetails } = details
   const isRequest = method !== undefined
-  const text = isRequest ? formatRequest(rest, isColoured) : msg
-  const members = { ...(!isRequest && id !== undefined && { id: shortId(id) }), ...more }
+  const text = isRequest ? formatRequest(details, isColoured) : msg
+  const members = { ...(!isRequest && id !== undefined && { id: shortId(id) }), ...otherDetails }
   const fields = Object.entries(members).filter(([, value]) => value !== undefined)
   const formatted = fields.map(([name, value]) => ` ${name}=${JSON.stringify(value)}`).join('')
   const word = coloured(levels[level] ?? '', isColoured ? levelColours[level] : undefined)

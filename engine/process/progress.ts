@@ -33,12 +33,12 @@ const standardError: ProgressOutput = {
   write: (text) => void process.stderr.write(text),
 }
 
-const number = (value: number): string => {
+const formatNumber = (value: number): string => {
   const maximumFractionDigits = value < 1 ? 2 : value < 10 ? 1 : 0
   return value.toLocaleString('en', { maximumFractionDigits })
 }
 
-const duration = (ms: number): string => {
+const formatTimeLeft = (ms: number): string => {
   const seconds = Math.ceil(ms / 1000)
   if (seconds < 60) return `${seconds} s`
   const minutes = Math.floor(seconds / 60)
@@ -73,9 +73,9 @@ export const progressBar = (name: string, total: number, unit: string, output: P
     recent = [...recent.filter((earlier) => at - earlier.at <= windowMs), { at, done }]
     const rate = since && at - since.at >= minMs ? (done - since.done) / (at - since.at) : 0
     const text = [
-      `${number(done)} of ${number(total)} ${unit}`,
-      ...(rate > 0 && unit !== 'seconds' ? [`${number(rate * 1000)} ${unit}/s`] : []),
-      ...(rate > 0 && !isDone ? [`${duration((total - done) / rate)} left`] : []),
+      `${formatNumber(done)} of ${formatNumber(total)} ${unit}`,
+      ...(rate > 0 && unit !== 'seconds' ? [`${formatNumber(rate * 1000)} ${unit}/s`] : []),
+      ...(rate > 0 && !isDone ? [`${formatTimeLeft((total - done) / rate)} left`] : []),
     ].join(' · ')
     isLineOpen = isTerminal && !isDone
     if (!isTerminal) return write(`${name}: ${text}\n`, done)

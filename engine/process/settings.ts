@@ -20,7 +20,7 @@ const optionalPort = {
   expected: `${port.expected}, or empty for no metrics`,
 }
 const host = { schema: z.string().min(1), expected: 'a host name or an IP address' }
-const token = { schema: z.string().transform((given) => given.trim() || undefined), expected: 'any text' }
+const token = { schema: z.string().transform((text) => text.trim() || undefined), expected: 'any text' }
 const databaseUrl = {
   schema: z.string().refine((url) => sqliteUrl.test(url) || /^postgres(?:ql)?:\/\/./s.test(url)),
   expected: 'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/NAME',
@@ -28,23 +28,23 @@ const databaseUrl = {
 const postgresUrls = {
   schema: z
     .string()
-    .transform((given) => given.split(',').filter(Boolean))
+    .transform((text) => text.split(',').filter(Boolean))
     .refine((urls) => urls.every((url) => /^postgres(?:ql)?:\/\/./s.test(url))),
   expected: 'postgres://USER:PASSWORD@HOST:PORT/NAME, or several separated by commas',
 }
-const optionalText = { schema: z.string().transform((given) => given || undefined), expected: 'any text' }
+const optionalText = { schema: z.string().transform((text) => text || undefined), expected: 'any text' }
 const secret = {
   schema: z
     .string()
-    .refine((given) => given === '' || Buffer.byteLength(given) >= 32)
-    .transform((given) => given || undefined),
+    .refine((text) => text === '' || Buffer.byteLength(text) >= 32)
+    .transform((text) => text || undefined),
   expected: 'a secret of at least 32 bytes',
 }
 const issuer = {
   schema: z
     .string()
-    .refine((given) => given === '' || isSafeUrl(given))
-    .transform((given) => given || undefined),
+    .refine((text) => text === '' || isSafeUrl(text))
+    .transform((text) => text || undefined),
   expected: 'an https: address, or an http: one on this machine',
 }
 const readableFile = {
@@ -163,10 +163,10 @@ export const readSettings = (environment: Environment, database = defaultDatabas
   const settings: Record<string, unknown> = {}
   const errors: string[] = []
   for (const [name, { schema, preset, expected }] of entries) {
-    const given = environment[name] || (name === 'DATABASE_URL' ? database : preset)
-    const result = schema.safeParse(given)
+    const text = environment[name] || (name === 'DATABASE_URL' ? database : preset)
+    const result = schema.safeParse(text)
     if (result.success) settings[name] = result.data
-    else errors.push(`${name} is ${publicValue(name, given)}, but it must be ${expected}`)
+    else errors.push(`${name} is ${publicValue(name, text)}, but it must be ${expected}`)
   }
   if (settings['DATABASE_URL'] === 'sqlite::memory:' && Number(settings['WORKERS']) > 1) {
     errors.push('WORKERS is more than 1, but sqlite::memory: cannot be shared between processes; use a file')
@@ -181,9 +181,9 @@ export const readSettings = (environment: Environment, database = defaultDatabas
   if (!hasIssuer && !hasSecret && environment['JWT_AUDIENCE'])
     errors.push('JWT_AUDIENCE is set, but neither JWT_ISSUER nor JWT_SECRET is')
   if (errors.length > 0) throw new SettingsError(errors.join('\n'))
-  const { DATABASE_URL, DATABASE_READ_URL, DATABASE_PASSWORD_FILE: file, ...others } = settings as Settings
+  const { DATABASE_URL, DATABASE_READ_URL, DATABASE_PASSWORD_FILE: file, ...otherSettings } = settings as Settings
   return {
-    ...others,
+    ...otherSettings,
     DATABASE_PASSWORD_FILE: file,
     DATABASE_URL: withPasswordFile(DATABASE_URL, file),
     DATABASE_READ_URL: DATABASE_READ_URL.map((url) => withPasswordFile(url, file)),
@@ -196,23 +196,23 @@ const tolerance = (name: string): number => (name.length >= 10 ? 2 : name.length
 const letters = (name: string): string => name.toUpperCase().replaceAll('_', '')
 
 /** Whether two neighbouring letters are swapped, as in PROT. */
-const isSwapped = (given: string, name: string): boolean => {
-  const [a, b] = [letters(given), letters(name)]
+const isSwapped = (word: string, name: string): boolean => {
+  const [a, b] = [letters(word), letters(name)]
   return a.length === b.length && [...a].sort().join() === [...b].sort().join() && editDistance(a, b) === 1
 }
 
-const isTypo = (given: string, name: string): boolean =>
-  editDistance(letters(given), letters(name)) <= tolerance(name) || isSwapped(given, name)
+const isTypo = (word: string, name: string): boolean =>
+  editDistance(letters(word), letters(name)) <= tolerance(name) || isSwapped(word, name)
 
 /** Shorter tokens can be guessed by brute force. */
 const minTokenLength = 16
 
 export const settingWarnings = (environment: Environment): string[] => {
   const warnings: string[] = []
-  for (const given of Object.keys(environment).filter((name) => !settingNames.includes(name))) {
+  for (const unknown of Object.keys(environment).filter((name) => !settingNames.includes(name))) {
     // If the setting itself is present, a similar name is another program's; no program has one with swapped letters.
-    const meant = settingNames.find((name) => (environment[name] ? isSwapped(given, name) : isTypo(given, name)))
-    if (meant) warnings.push(`${given} is not a setting. Did you mean ${meant}?`)
+    const meant = settingNames.find((name) => (environment[name] ? isSwapped(unknown, name) : isTypo(unknown, name)))
+    if (meant) warnings.push(`${unknown} is not a setting. Did you mean ${meant}?`)
   }
   const tokenLength = environment['API_TOKEN']?.trim().length ?? 0
   if (tokenLength > 0 && tokenLength < minTokenLength) {

@@ -32,11 +32,11 @@ export const endDuringStart = (): void =>
     process.exit(0)
   })
 
-type Limits = Pick<Settings, 'DRAIN_DELAY_MS' | 'DRAIN_TIMEOUT_MS'>
+type DrainSettings = Pick<Settings, 'DRAIN_DELAY_MS' | 'DRAIN_TIMEOUT_MS'>
 
 /** Calls `drain`, which ends the process, at the first signal; calls `force` if that takes longer than the settings allow. */
 export const onStopSignal = (
-  { DRAIN_DELAY_MS: delayMs, DRAIN_TIMEOUT_MS: drainMs }: Limits,
+  { DRAIN_DELAY_MS: delayMs, DRAIN_TIMEOUT_MS: drainMs }: DrainSettings,
   drain: () => unknown,
   force: () => unknown = killProcess,
 ): void => {

@@ -3,13 +3,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { stripTypes } from './stripTypes.js'
 
-interface Context {
+interface LoaderContext {
   readonly parentURL?: string | undefined
   readonly format?: string | undefined
 }
 
 /** Continues with the hook of Node; its result is a promise where hooks run in a thread of their own. */
-type Next = (specifier: string, context: Context) => unknown
+type Next = (specifier: string, context: LoaderContext) => unknown
 
 /** The engine that runs, whatever is installed beside the file: descriptors never come from two versions of it. */
 const engine: Readonly<Record<string, string>> = {
@@ -29,13 +29,13 @@ const sourceOf = (specifier: string, parent: string): string | undefined => {
   return !existsSync(compiled) && existsSync(source) ? source.href : undefined
 }
 
-export const resolve = (specifier: string, context: Context, next: Next): unknown => {
+export const resolve = (specifier: string, context: LoaderContext, next: Next): unknown => {
   if (Object.hasOwn(engine, specifier)) return { url: engine[specifier], format: 'module', shortCircuit: true }
   const { parentURL = '' } = context
   return next((isProjectFile(parentURL) && sourceOf(specifier, parentURL)) || specifier, context)
 }
 
-export const load = (url: string, context: Context, next: Next): unknown => {
+export const load = (url: string, context: LoaderContext, next: Next): unknown => {
   if (!isProjectFile(url)) return next(url, context)
   // Whatever "type" package.json has: descriptors are modules.
   const { typescript } = process.features as { typescript?: string }

@@ -12,10 +12,10 @@ import {
   findBody,
   keepsRules,
   NoSample,
-  type Rows,
+  type RowSource,
   repeatsKey,
+  type SampleRequest,
   uniqueKeys,
-  type Wanted,
 } from '../../engine/descriptor/sampleRows.js'
 import { sampleValue } from '../../engine/descriptor/samples.js'
 import { findViolation } from '../../engine/descriptor/valueRules.js'
@@ -52,14 +52,14 @@ const ifNotFull = <T>(search: Promise<T>): Promise<T | undefined> =>
 export const freshBodies = (service: TestService, registry: Registry) => {
   let n = first
 
-  const read = async (resources: readonly Resource[]): Promise<Rows> => {
+  const read = async (resources: readonly Resource[]): Promise<RowSource> => {
     const lists = await Promise.all(resources.map(async (one) => [one.path, await service.rows(one)] as const))
     const rows = new Map(lists)
     return (path) => rows.get(path) ?? []
   }
 
   /** The rows that a body of a resource depends on. */
-  const readRelated = (resource: Resource): Promise<Rows> => {
+  const readRelated = (resource: Resource): Promise<RowSource> => {
     const paths = resource.fields.map(({ references }) => references)
     const isRelated = (other: Resource) =>
       paths.includes(other.path) || (other === resource && uniqueKeys(resource).length > 0)
@@ -67,7 +67,7 @@ export const freshBodies = (service: TestService, registry: Registry) => {
   }
 
   /** A row, and before it those that reference it, directly or through others. */
-  const withReferrers = (row: StoredAt, rows: Rows, found: StoredAt[] = []): StoredAt[] => {
+  const withReferrers = (row: StoredAt, rows: RowSource, found: StoredAt[] = []): StoredAt[] => {
     if (found.some((one) => keyOf(one) === keyOf(row))) return found
     found.unshift(row)
     for (const { resource, field } of referencesTo(registry, row.resource.path))
@@ -77,14 +77,15 @@ export const freshBodies = (service: TestService, registry: Registry) => {
   }
 
   /** Deletes a row of a resource, the newest possible, so that a body fits. */
-  const makeRoom = async (resource: Resource, wanted: Pick<Wanted, 'fixed' | 'needed'>): Promise<void> => {
+  const makeRoom = async (resource: Resource, wanted: Pick<SampleRequest, 'fixed' | 'needed'>): Promise<void> => {
     const rows = await read(registry)
     const { held } = currentTest
     for (const row of rows(resource.path).toReversed().slice(0, maxRemoved)) {
       const removed = withReferrers({ resource, id: row['id'] ?? null }, rows)
       const keys = new Set(removed.map(keyOf))
       if (removed.some((one) => held.has(keyOf(one)))) continue
-      const left: Rows = (path) => rows(path).filter((other) => !keys.has(JSON.stringify([path, other['id'] ?? null])))
+      const left: RowSource = (path) =>
+        rows(path).filter((other) => !keys.has(JSON.stringify([path, other['id'] ?? null])))
       try {
         findBody({ rows: left, resource, n, ...wanted })
       } catch (error) {

@@ -21,8 +21,8 @@ const spaces = /\p{White_Space}+/u
 export const parseInteger = (input: string): bigint | 'int_parsing' | 'int_parsing_size' => {
   if (plainDigits.test(input)) return BigInt(input)
   if ((leadingDigits.exec(input)?.[0].length ?? 0) > maxLength) return 'int_parsing_size'
-  const [word = '', ...others] = input.split(spaces).filter(Boolean)
-  const match = others.length === 0 ? integerGrammar.exec(word) : null
+  const [word = '', ...otherWords] = input.split(spaces).filter(Boolean)
+  const match = otherWords.length === 0 ? integerGrammar.exec(word) : null
   if (!match) return 'int_parsing'
   const [, sign = '', afterZeros, digits = afterZeros ?? '0'] = match
   const text = `${sign}${digits.replaceAll('_', '')}`
