@@ -12,14 +12,14 @@ const suffix = '.test.js'
 /** Files that test no resource of their own and take long, most of them by starting processes: only a run with --all, or one that names them, has them. */
 // biome-ignore format: one list
 const slow = new Set([
-  'access', 'bounds', 'build', 'bulk.crash', 'busyTransactions', 'callers.hidden', 'callers.kinds', 'callers.twins', 'changes.running',
+  'access', 'bounds', 'build', 'bulk.crash', 'callers.hidden', 'callers.kinds', 'callers.twins', 'changes.running',
   'changes.tables', 'changes.versions', 'changingResource', 'check', 'commands', 'contract.command', 'credentials',
   'customCode', 'debugLog', 'deploy', 'dev', 'documents.lint', 'download', 'eventLoop', 'existing.compared', 'existing.import', 'existing.start', 'expand',
   'explorer', 'failures', 'figures', 'freshness', 'fuzz', 'hooks.large', 'import.command', 'introspect', 'introspect.keys',
   'introspect.samples', 'keys', 'kinds', 'large', 'memory', 'metrics', 'new', 'oracle', 'order', 'overload', 'ownTests',
   'package', 'postgres.citus.compared', 'postgres.citus.workers', 'postgres.spread', 'probes', 'progress',
   'requestLog.terminal', 'resourceCommands', 'seed', 'server', 'service', 'signIn', 'sockets',
-  'sqlite.backup', 'sqlite.deadline', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping',
+  'sqlite.backup', 'sqlite.busyTransactions', 'sqlite.deadline', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping',
   'sqlite.workers', 'summary', 'test.command', 'torture', 'updateEach', 'upgrade', 'zoo.between', 'zoo.random',
   'zoo.shapes', 'zoo.unique', 'zoo.webs',
 ])
