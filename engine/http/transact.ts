@@ -110,7 +110,7 @@ const withUpdate = (row: Buffer, before: Buffer, after: Buffer): Buffer => {
   return Buffer.from(`{${members.join()}}`)
 }
 
-/** Runs the hooks of a change. Each gets the row as it was changed, with what those before it have updated in it; what others change meanwhile has hooks of its own. */
+/** Runs the hooks of a change. Each gets the row as the change left it, with what earlier hooks have updated in it. Other changes of the row meanwhile run the hooks again. */
 const runHooks = async (
   service: Writing,
   transaction: Transaction,

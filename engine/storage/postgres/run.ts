@@ -73,7 +73,7 @@ const beginWith = (isolation: Isolation, settings: SessionSettings): string => {
  */
 export const runnerFor = ({ isDirect, keepsStatements }: Server, settings: SessionSettings) => {
   const begin = isDirect ? 'begin' : beginWith('read committed', settings)
-  /** Begins a transaction with settings of its own. */
+  /** Begins a transaction with some settings. */
   const beginAs = (isolation: Isolation, own: SessionSettings): string =>
     beginWith(isolation, isDirect ? own : { ...settings, ...own })
   const inTransaction = (client: ClientBase): Run => runOn(client, keepsStatements)
