@@ -1,7 +1,7 @@
 /** A pooler between the service and PostgreSQL: a real PgBouncer in each of its modes. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { StorageError, TimedOut } from '../../engine/storage/failures.js'
+import { StorageError, TimedOut, TransactionTimedOut } from '../../engine/storage/failures.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { PoolOptions } from '../../engine/storage/options.js'
 import { reachServer } from '../../engine/storage/postgres/server.js'
@@ -117,6 +117,35 @@ for (const [mode, given, preparedStatements] of modes) {
       }),
   )
 }
+
+for (const [mode, settings, preparedStatements] of modes)
+  withPgbouncer(`in ${mode}, transactions lose no change, and one that hangs is undone`, () =>
+    behind(settings, (url) =>
+      opened(url, { waitMs: 60_000, preparedStatements }, async (storage) => {
+        await storage.fill([{ resource: leave, rows: [{ id: 77_777, leave_type: 'A', status: 'B', days: 0 }] }])
+        const daysIn = async ({ table }: Pick<Storage, 'table'>): Promise<number> =>
+          JSON.parse(String((await table(leave).get('77777'))?.body)).days
+        const change = ({ table }: Pick<Storage, 'table'>, days: number) =>
+          table(leave).write({ kind: 'update', id: '77777', values: { days }, stamps: {} })
+        const increment = () =>
+          storage.transaction(async (transaction) => change(transaction, (await daysIn(transaction)) + 1), {
+            timeoutMs: 20_000,
+          })
+        await Promise.all(Array.from({ length: 12 }, increment))
+        assert.is(await daysIn(storage), 12)
+        const hang = storage.transaction(
+          async (transaction) => {
+            await change(transaction, 100)
+            await new Promise(() => {})
+          },
+          { timeoutMs: 300 },
+        )
+        assert.instance(await hang.catch((error) => error), TransactionTimedOut)
+        await increment()
+        assert.is(await daysIn(storage), 13)
+      }),
+    ),
+  )
 
 for (const [name, settings] of [
   ['refuses', {}],
