@@ -99,6 +99,13 @@ test('a transaction sees its own writes, others do not before it has ended', asy
   assert.is(await stockOf(storage.table(books), id), 3)
 })
 
+test('a transaction without a limit of time is stored too', async () => {
+  const id = await storage.transaction(({ table }) => create(table(books), { ...book, stock: 5 }), {
+    timeoutMs: Number.POSITIVE_INFINITY,
+  })
+  assert.is(await stockOf(storage.table(books), id), 5)
+})
+
 test('a transaction that throws changes nothing, and its error is the caller’s', async () => {
   const id = await newBook(storage)
   const before = await totalOf(storage, books)
