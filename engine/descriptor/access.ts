@@ -2,6 +2,7 @@
 import { type AccessName, type AccessRule, type Claim, rulesOf } from './define.js'
 import { canonicalOf, isValueOf, isWhole, type ParameterValue } from './kinds/index.js'
 import type { Field, GivenValue, Resource } from './registry.js'
+import { isPath, rulePath } from './rulePaths.js'
 
 /** Who sends a request; nobody has no roles and no claims. */
 export interface Identity {
@@ -20,7 +21,7 @@ export interface Identity {
 export const nobody: Identity = { roles: [], claims: {} }
 export const service: Identity = { name: 'API_TOKEN', roles: [], claims: {}, isService: true }
 
-/** The values that fields may have in a row. */
+/** The values that fields may have in a row, or in the row that its references lead to: by the name of the field or the path. */
 export type RowRule = Readonly<Record<string, readonly ParameterValue[]>>
 
 /** All rows, or those for which one of the rules holds; with an empty list none. */
@@ -60,7 +61,7 @@ const allowedRows = (resource: Resource, rules: readonly AccessRule[], caller: I
       continue
     }
     const values = Object.entries(rule).map(([name, claimed]): [string, readonly ParameterValue[]] => {
-      const field = resource.fields.find((one) => one.name === name) as Field
+      const field = rulePath(resource, name).at(-1) as Field
       return [name, claimValues(field, caller, claimed as Claim)]
     })
     if (values.every(([, allowed]) => allowed.length > 0)) rows.push(Object.fromEntries(values))
@@ -114,14 +115,25 @@ export const seesAll = ({ read, hidden }: ResourceRights): boolean => read === '
 
 export const isAllowed = (rows: Rows): boolean => rows === 'all' || rows.length > 0
 
+/** A reference as a noun: `loan` for `loan_id`. */
+const nounOf = (name: string): string => name.replace(/_id$/, '').replaceAll('_', ' ')
+
+/** A path in words: `whose loan belongs to the caller's institution`. */
+const describePath = (path: string, claimed: string): string => {
+  const names = path.split('.')
+  const last = names.pop() as string
+  const whose = `whose ${names.map(nounOf).join("'s ")}`
+  const isOwn = last.endsWith('_id') && nounOf(last) === nounOf(claimed)
+  return isOwn ? `${whose} belongs to the caller's ${nounOf(last)}` : `${whose} has ${last} = claim ${claimed}`
+}
+
+const describeRule = (rule: Exclude<AccessRule, string>): string => {
+  const claims = Object.entries(rule).map(([name, claimed]) => [name, claimed?.name ?? ''] as const)
+  const own = claims.filter(([name]) => !isPath(name)).map(([name, claimed]) => `${name} = claim ${claimed}`)
+  const paths = claims.filter(([name]) => isPath(name)).map(([path, claimed]) => describePath(path, claimed))
+  return `rows ${[...(own.length > 0 ? [`with ${own.join(' and ')}`] : []), ...paths].join(' and ')}`
+}
+
 /** Who may use the operations of a resource, in words: `hr, rows with employee_id of the caller`. */
 export const describeRules = (rules: readonly AccessRule[]): string =>
-  rules
-    .map((rule) =>
-      typeof rule === 'string'
-        ? rule
-        : `rows with ${Object.entries(rule)
-            .map(([field, claimed]) => `${field} = claim ${claimed?.name}`)
-            .join(' and ')}`,
-    )
-    .join(', ') || 'API_TOKEN'
+  rules.map((rule) => (typeof rule === 'string' ? rule : describeRule(rule))).join(', ') || 'API_TOKEN'

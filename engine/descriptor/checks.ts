@@ -17,6 +17,7 @@ import {
 import type { Field } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 import { ruleValue } from './rowRules.js'
+import { isPath } from './rulePaths.js'
 import { sampleValue } from './samples.js'
 import { aggregates } from './summary.js'
 import { findViolation } from './valueRules.js'
@@ -105,7 +106,8 @@ const checkAccess = ({ access, fields, create, update, delete: remove }: Descrip
     for (const rule of rules) {
       for (const field of typeof rule === 'string' ? [] : Object.keys(rule)) {
         const options = fields[field]?.options as Options<GivenValue> | undefined
-        if (field === 'id') continue
+        // Those of other resources are checked when all of these are known.
+        if (field === 'id' || isPath(field)) continue
         if (!options) reportRight(`names the unknown field "${field}"${didYouMean(field, Object.keys(fields))}`)
         else if (options.readBy) reportRight(`names "${field}", which has readBy: its value would show in the rows`)
         else if (!options.filter) reportRight(`names "${field}", which needs filter: true`)

@@ -15,8 +15,11 @@ export const claim = (name: string): Claim => ({ [brand]: true, name }) as Claim
 
 export const isClaim = (value: unknown): value is Claim => typeof value === 'object' && value !== null && brand in value
 
-/** A role, `'public'`, `'signed-in'`, or the rows whose fields have the values of these claims. */
-export type AccessRule<F extends string = string> = string | { readonly [Name in F]?: Claim }
+/**
+ * A role, `'public'`, `'signed-in'`, or the rows whose fields have the values of these claims; also those whose references lead to such
+ * a row: `{ 'loan_id.institution_id': claim('institution_id') }`.
+ */
+export type AccessRule<F extends string = string> = string | { readonly [Name in F | `${F}.${string}`]?: Claim }
 
 /** Who may use each operation; one that is not named is for the write token alone. */
 export interface Access<F extends string = string> {

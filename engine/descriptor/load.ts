@@ -7,6 +7,7 @@ import { isJson } from './kinds/index.js'
 import { byId, canonicalRow, type Registry, type Resource, type RowValues, resourceFrom } from './registry.js'
 import { type FileError, RegistryError, reportIn } from './registryError.js'
 import { importResources } from './resourceFiles.js'
+import { withRulePaths } from './rulePaths.js'
 import { readSeedFiles } from './seedFiles.js'
 import { type SourceFile, textAt } from './sourceFile.js'
 import { type ResourceModule, referenceTargets, verify } from './verify.js'
@@ -32,8 +33,8 @@ export const inspectModules = (modules: readonly ResourceModule[], folder: strin
   const parsed = verify(modules, errors)
   const seedErrors: FileError[] = []
   const seedFiles = readSeedFiles(join(folder, 'seeds'), referenceTargets(modules, parsed), seedErrors)
-  const unverified = parsed.map(({ path, descriptor }) =>
-    resourceFrom(path, descriptor, seedFiles.get(path)?.rows ?? []),
+  const unverified = withRulePaths(
+    parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor, seedFiles.get(path)?.rows ?? [])),
   )
   const ids = demoIds(unverified)
   for (const [path, { rows }] of seedFiles) if (!rows) ids.delete(path)

@@ -30,6 +30,8 @@ export interface Resource extends Omit<Descriptor, 'fields' | 'required'> {
   readonly plural: string
   /** `id` first, then the fields of the descriptor in their order. */
   readonly fields: readonly Field[]
+  /** The fields that rules of access name by following references: each reference, then the field. */
+  readonly rulePaths?: ReadonlyMap<string, readonly Field[]>
   /** The demo rows, by id; empty if `seeds/` has no file for the resource. */
   readonly demo: readonly RowValues[]
   /** Why the demo rows of `seeds/` are not in `demo`; an empty database cannot be filled then. */

@@ -6,6 +6,7 @@ import { checkNames, isPath, isReservedPath } from './names.js'
 import type { Target } from './options.js'
 import { parseDescriptor } from './parse.js'
 import { type FileError, type Report, reportIn } from './registryError.js'
+import { checkRulePaths } from './rulePaths.js'
 import { duplicatesIn, type SourceFile, textAt } from './sourceFile.js'
 
 /** A file of `resources/`, not yet verified. */
@@ -105,5 +106,6 @@ export const verify = (modules: readonly ResourceModule[], errors: FileError[]):
     checkNames(resource.descriptor, earlier, resource.report)
   }
   checkCycles(parsed)
+  checkRulePaths(parsed)
   return parsed
 }

@@ -102,6 +102,8 @@ export interface Source extends Accelerators {
    * finds, counts or copies rows, and the rest of a statement uses what these return.
    */
   readonly isSpread?: boolean
+  /** Follows a query of rows that nobody else is to change before the transaction ends; not where there is only one writer, or they cannot be locked. */
+  readonly rowLock?: string
   /** Takes `$count` ids for new rows of such a table, if the service has created it: an insert would return them in any order. */
   readonly takeIds?: Statement
   /** What is bound for an id that is a text; null if the column cannot have it. By default the id itself. */

@@ -2,6 +2,7 @@
 import type { RowId } from '../descriptor/registry.js'
 import type { Cell } from './dialect.js'
 import { RowRefused } from './failures.js'
+import { lockPaths } from './pathLocks.js'
 import { findReferencing } from './referencing.js'
 import { rowTag, toBuffer } from './sql.js'
 import type { Walk } from './walk.js'
@@ -71,10 +72,14 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
     const [createdRow] = yield plan.create
     return createdBy(createdRow ?? [], key?.given)
   }
-  const [current] = plan.current ? yield plan.current : []
+  let [current] = plan.current ? yield plan.current : []
   // After the row is locked, which waits for another request with the same key.
   const replay = yield* findReplay(key)
   if (replay) return replay
+  if (current && plan.current && plan.pathLocks) {
+    yield* lockPaths(plan.pathLocks, [given])
+    ;[current] = yield plan.current
+  }
   if (plan.current && !current) return { isMissing: true }
   const [before = null, isChanged = 1] = (current ?? []) as Cell[]
   if (given !== undefined && !(yield* isAllowed(plan, given))) return forbidden
@@ -96,6 +101,7 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
     const [changedRow] = yield plan.change
     id ??= changedRow?.[0] as Cell
     if (kind !== 'delete') {
+      yield* lockPaths(plan.pathLocks, [id])
       const [row] = yield { ...plan.read, values: { ...plan.read.values, id } }
       if (!row && plan.isRestricted) return forbidden
       if (!row) throw new RowRefused('the row would not be one of the view')
@@ -140,6 +146,7 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
     if (rows.length < Object.keys(tags).length || !rows.every(isSame)) return { isStale: true }
   }
   const { changed, allowed } = plan
+  yield* lockPaths(plan.pathLocks, Object.keys(tags))
   if (!(yield* findsAll(allowed?.update, Object.keys(tags)))) return forbidden
   const conflicts: RowConflict[] = [...plan.refused]
   for (const query of groups.flatMap((group) => group.conflicts))
@@ -157,6 +164,7 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
     if (changedRows.length !== rows) throw new RowRefused('a trigger or a rule of the table does not take every row')
     if (isInsert) assigned.push(...(ids ?? idsOf(changedRows)))
   }
+  yield* lockPaths(plan.pathLocks, [...changed, ...assigned])
   if (!(yield* findsAll(allowed?.update, changed)) || !(yield* findsAll(allowed?.insert, assigned))) return forbidden
   if (!(yield* findsAll(plan.visible, [...changed, ...assigned]))) {
     if (plan.isRestricted) return forbidden

@@ -2,11 +2,12 @@
  * Tables that are made of tables: with the rows that a caller may read and without the fields that are hidden from it, and with the
  * rows that its rows reference, in the member `expanded`.
  */
-import type { ResourceRights, RowRule, Rows } from '../descriptor/access.js'
+import type { RowRule, Rows } from '../descriptor/access.js'
 import { boundValue, isJson, servedValue } from '../descriptor/kinds/index.js'
 import type { Field, Resource } from '../descriptor/registry.js'
+import { isPath, rulePath } from '../descriptor/rulePaths.js'
 import type { Dialect, RowCondition, Runner, Source } from './dialect.js'
-import { findField, quoted } from './schema.js'
+import { quoted } from './schema.js'
 import { type Fragment, joinSql, parameter, type Sql, sql, type Values } from './sql.js'
 
 /** A table as somebody sees it, and what runs its statements. */
@@ -15,19 +16,31 @@ export interface View {
   readonly runner: Runner
 }
 
+/** The table of a resource, by its path. */
+export type Sources = (path: string) => Source
+
 /** The name of the parameter with the values of a field in a rule; no other parameter has it. */
 const parameterName = ({ path }: Resource, use: string, rule: number, field: string): string =>
   `${path} ${use} ${rule} ${field}`
 
-/** The rows that rules allow, as a condition; `use` is what they are for. */
+/** The id that a reference names, of the type of the ids of its table. */
+export const referencedId = ({ columnOf }: Dialect, field: Field, alias: string, { idOf }: Source): Fragment => {
+  const { json: _, ...column } = columnOf(field)
+  const reference = `${alias}.${quoted(field.name)}`
+  return idOf ? idOf(servedValue(column, reference)) : reference
+}
+
+/** The rows that rules allow, as a condition on the rows `_t`; `use` is what they are for. */
 export const rowCondition = (
   dialect: Dialect,
-  { resource, idOf }: Source,
+  { resource }: Source,
+  sourceAt: Sources,
   use: string,
   rules: readonly RowRule[],
 ): RowCondition => {
-  const compare = (name: string, values: RowRule[string], given: string, isIndexed: boolean): Sql => {
-    const field = findField(resource, name)
+  /** Whether a field of a table has one of some values. */
+  const compare = ({ idOf }: Source, field: Field, values: RowRule[string], given: string, isIndexed: boolean): Sql => {
+    const { name } = field
     const column = isIndexed ? quoted(name) : dialect.withoutIndex(quoted(name))
     if (name === 'id' && idOf) {
       const isOne = values.map((_, n) => sql`${column} = ${idOf(parameter(`${given} ${n}`, 'text'))}`)
@@ -40,16 +53,45 @@ export const rowCondition = (
     const isEqual = sql`${column} ${isList ? dialect.isIn(operand) : sql`= ${operand}`}`
     return predicate ? sql`${isEqual} and ${predicate}` : isEqual
   }
+  /**
+   * The same of the row that references lead to. Few rows are found from there, by the index of each reference; otherwise each row is
+   * looked at by itself, and so are those that it references, by their ids.
+   */
+  const follow = (
+    [field, ...others]: readonly Field[],
+    source: Source,
+    depth: number,
+    values: RowRule[string],
+    given: string,
+    isIndexed: boolean,
+  ): Sql => {
+    if (others.length === 0) return compare(source, field as Field, values, given, isIndexed)
+    const target = sourceAt(String(field?.references))
+    const [alias, inner] = [depth === 0 ? '_t' : `_t${depth}`, `_t${depth + 1}`]
+    const reference = referencedId(dialect, field as Field, alias, target)
+    const condition = follow(others, target, depth + 1, values, given, isIndexed)
+    const rows = sql`from ${target.from} as ${inner} where`
+    return isIndexed
+      ? sql`${reference} ${dialect.isAmong(sql`select ${inner}.id ${rows} ${condition}`)}`
+      : sql`exists (select 1 ${rows} ${inner}.id = ${reference} and ${condition})`
+  }
   const allows = (rule: RowRule, n: number, isIndexed: boolean): Sql =>
     joinSql(
       Object.entries(rule).map(([name, values]) =>
-        compare(name, values, parameterName(resource, use, n, name), isIndexed),
+        follow(
+          rulePath(resource, name),
+          sourceAt(resource.path),
+          0,
+          values,
+          parameterName(resource, use, n, name),
+          isIndexed,
+        ),
       ),
       ' and ',
     )
   const [[field, values] = [], ...others] = rules.length === 1 ? Object.entries(rules[0] as RowRule) : []
   return {
-    field: others.length === 0 && values?.length === 1 ? field : undefined,
+    field: others.length === 0 && values?.length === 1 && !isPath(field as string) ? field : undefined,
     sql(isIndexed) {
       if (rules.length === 0) return sql`1 = 0`
       const conditions = rules.map((rule, n) => allows(rule, n, isIndexed))
@@ -59,12 +101,21 @@ export const rowCondition = (
 }
 
 /** The values that conditions of these rules bind. */
-export const ruleValues = (dialect: Dialect, { resource, idOf }: Source, use: string, rows: Rows): Values => {
+export const ruleValues = (
+  dialect: Dialect,
+  { resource }: Source,
+  sourceAt: Sources,
+  use: string,
+  rows: Rows,
+): Values => {
   const bound = (rule: RowRule, n: number) =>
     Object.entries(rule).flatMap(([name, values]): [string, unknown][] => {
       const boundName = parameterName(resource, use, n, name)
-      if (name === 'id' && idOf) return values.map((value, place) => [`${boundName} ${place}`, String(value)])
-      const boundValues = values.map((value) => boundValue(dialect.columnOf(findField(resource, name)), value))
+      const fields = rulePath(resource, name)
+      const field = fields.at(-1) as Field
+      const { idOf } = sourceAt(fields.at(-2)?.references ?? resource.path)
+      if (field.name === 'id' && idOf) return values.map((value, place) => [`${boundName} ${place}`, String(value)])
+      const boundValues = values.map((value) => boundValue(dialect.columnOf(field), value))
       return [[boundName, boundValues.length > 1 ? dialect.bindList(boundValues) : boundValues[0]]]
     })
   return rows === 'all' ? {} : Object.fromEntries(rows.flatMap(bound))
@@ -74,16 +125,55 @@ export const ruleValues = (dialect: Dialect, { resource, idOf }: Source, use: st
 export const rowsWithin = (from: Fragment, condition: RowCondition): Sql =>
   sql`(select * from ${from} as _t where ${condition.sql(false)})`
 
-/** The table with the rows that a caller may read; `json` is a row as the caller sees it, `size` about its bytes. */
+const versionIn = (state: string): string => `(select version from (${state}) as _s)`
+
+/** The versions of several tables: one after the other. */
+const separator = '.'
+
+/** The version of tables that are read together, as SQL; undefined if one of them has none, because then nothing tells whether a response has changed. */
+const joinedVersions = (sources: readonly Source[]): string | undefined => {
+  const states = sources.map(({ state }) => state)
+  return states.includes(undefined)
+    ? undefined
+    : [...new Set(states as readonly string[])].map(versionIn).join(` || '${separator}' || `)
+}
+
+/** The same read by runners, and the states of the tables, the rows of the first of which are shown, or those of all. */
+const joinedRunners = (views: readonly View[], areAllShown: boolean): Pick<Runner, 'version' | 'state'> => {
+  const runners = [...new Map(views.map((view) => [view.source.resource, view.runner])).values()]
+  const versions = runners.flatMap(({ version }) => version ?? [])
+  const states = runners.flatMap(({ state }) => state ?? [])
+  return {
+    ...(versions.length === runners.length && {
+      version: async () => (await Promise.all(versions.map((read) => read()))).join(separator),
+    }),
+    ...(states.length === runners.length && {
+      async state() {
+        const tableStates = await Promise.all(states.map((read) => read()))
+        const shown = areAllShown ? tableStates : tableStates.slice(0, 1)
+        return {
+          version: tableStates.map(({ version }) => version).join(separator),
+          hasLongRows: shown.some(({ hasLongRows }) => hasLongRows),
+          denseIds: tableStates[0]?.denseIds,
+        }
+      },
+    }),
+  }
+}
+
+/** The table with the rows that a caller may read, which depend on the rows of `others`; `json` is a row as the caller sees it, `size` about its bytes. */
 export const restricted = (
-  dialect: Dialect,
-  { source, runner }: View,
-  { read }: Pick<ResourceRights, 'read'>,
+  view: View,
+  condition: RowCondition | undefined,
+  others: readonly View[],
   { json, size }: Pick<Source, 'json' | 'size'>,
 ): View => {
-  const { byId: _, state, ...rest } = source
-  const condition = read === 'all' ? undefined : rowCondition(dialect, source, 'read', read)
-  const { state: readState } = runner
+  const { source, runner } = view
+  const { byId: _, state: __, ...rest } = source
+  const { version: ___, state: ____, ...run } = runner
+  const versions = joinedVersions([source, ...others.map((other) => other.source)])
+  const joined = others.length > 0 ? joinedRunners([view, ...others], false) : runner
+  const { version, state: readState } = joined
   return {
     source: {
       ...rest,
@@ -91,12 +181,13 @@ export const restricted = (
       size,
       ...(condition && { from: rowsWithin(source.from, condition), rowRule: { ...condition, of: source.from } }),
       // The stored total counts the rows of others too.
-      ...(state && {
-        state: condition ? `select version, cast(null as integer) as total from (${state}) as _whole` : state,
+      ...(versions !== undefined && {
+        state: condition ? `select ${versions} as version, cast(null as integer) as total` : source.state,
       }),
     },
     runner: {
-      ...runner,
+      ...run,
+      ...(version && { version }),
       // The first and the last id are those of all rows.
       ...(readState && { state: async () => ({ ...(await readState()), denseIds: undefined }) }),
     },
@@ -123,11 +214,6 @@ const referenced = ({ columnOf }: Dialect, field: Field, target: Source, selecte
   return sql`(select ${selected} from ${from} where _e.id = ${target.idOf?.(reference) ?? reference} limit 1)`
 }
 
-const versionIn = (state: string): string => `(select version from (${state}) as _s)`
-
-/** The versions of several tables: one after the other. */
-const separator = '.'
-
 /** So many rows that are not long by themselves are together. */
 const manyRows = 4
 
@@ -141,16 +227,14 @@ const expandedSource = (dialect: Dialect, source: Source, expansions: readonly E
     )
   const members = read('json', `'null'`).map((json, n) => sql`'"${expansions[n]?.field.name ?? ''}":' || ${json}`)
   const { state: ownState, ...rest } = source
-  const states = [ownState, ...expansions.map(({ target }) => target.source.state)]
-  // Nothing tells whether a response has changed if one of its tables has no version.
-  const versions = states.includes(undefined) ? [] : [...new Set(states as readonly string[])].map(versionIn)
+  const versions = joinedVersions([source, ...expansions.map(({ target }) => target.source)])
   const isPlain = !isJson(source.resource.fields.at(-1) as Field)
   return {
     ...rest,
     json: sql`${dialect.openObject(source.json, isPlain)} || ',"expanded":{' || ${joinSql(members, ` || ',' || `)} || '}}'`,
     size: joinSql([source.size, ...read('size', '0')], ' + '),
-    ...(versions.length > 0 && {
-      state: `select ${versions.join(` || '${separator}' || `)} as version, (select total from (${ownState}) as _s) as total`,
+    ...(versions !== undefined && {
+      state: `select ${versions} as version, (select total from (${ownState}) as _s) as total`,
     }),
   }
 }
@@ -159,28 +243,18 @@ const expandedSource = (dialect: Dialect, source: Source, expansions: readonly E
 export const expanded = (dialect: Dialect, { source, runner }: View, expansions: readonly Expansion[]): View => {
   const { version: _, state: __, ...rest } = runner
   const targets = expansions.map(({ target }) => target)
-  const runners = [
-    ...new Map([{ source, runner }, ...targets].map((view) => [view.source.resource, view.runner])).values(),
-  ]
-  const versions = runners.flatMap(({ version }) => version ?? [])
-  const states = runners.flatMap(({ state }) => state ?? [])
+  const { version, state } = joinedRunners([{ source, runner }, ...targets], true)
   // The database knows long rows by their texts alone.
   const isLong = expansions.length >= manyRows || [source, ...targets.map((target) => target.source)].some(hasJson)
   return {
     source: expandedSource(dialect, source, expansions),
     runner: {
       ...rest,
-      ...(versions.length === runners.length && {
-        version: async () => (await Promise.all(versions.map((read) => read()))).join(separator),
-      }),
-      ...(states.length === runners.length && {
+      ...(version && { version }),
+      ...(state && {
         async state() {
-          const tableStates = await Promise.all(states.map((read) => read()))
-          return {
-            version: tableStates.map(({ version }) => version).join(separator),
-            hasLongRows: isLong || tableStates.some(({ hasLongRows }) => hasLongRows),
-            denseIds: tableStates[0]?.denseIds,
-          }
+          const joined = await state()
+          return { ...joined, hasLongRows: isLong || joined.hasLongRows }
         },
       }),
     },

@@ -2,6 +2,7 @@
 import { allRights, type Rights, type Rows, seesAll } from '../descriptor/access.js'
 import type { AccessName } from '../descriptor/define.js'
 import { type Field, idField, type Registry, type Resource } from '../descriptor/registry.js'
+import { isPath, rulePath } from '../descriptor/rulePaths.js'
 import { buildOnce } from '../process/buildOnce.js'
 import { changedTables, type TableChecks } from './changedTables.js'
 import type { Dialect, RowCondition, Runner, Source } from './dialect.js'
@@ -39,11 +40,12 @@ interface Scope {
   readonly values: Values
 }
 
-const writeKinds: Readonly<Record<Exclude<AccessName, 'read'>, Write['kind']>> = {
-  create: 'insert',
-  update: 'update',
-  delete: 'delete',
-}
+/** What the rights of a caller mean for each kind of write. */
+const ofWrites = <T>(of: (use: AccessName) => T): Record<Write['kind'], T> => ({
+  insert: of('create'),
+  update: of('update'),
+  delete: of('delete'),
+})
 const uses = ['read', 'create', 'update', 'delete'] as const
 
 /** The tables, with statements that are built once; `watch` is that of `changedTables`. */
@@ -74,7 +76,18 @@ const createTables = (registry: Registry, database: Database, watch: ReturnType<
   }
 
   const conditionOf = (resource: Resource, use: AccessName, rows: Rows): RowCondition | undefined =>
-    rows === 'all' ? undefined : rowCondition(dialect, sourceAt(resource.path), use, rows)
+    rows === 'all' ? undefined : rowCondition(dialect, sourceAt(resource.path), sourceAt, use, rows)
+  /** The references that the rules of a caller follow. */
+  const pathsOf = (resource: Resource, rows: Rows): (readonly Field[])[] => {
+    const names = rows === 'all' ? [] : rows.flatMap((rule) => Object.keys(rule)).filter(isPath)
+    return [...new Set(names)].map((name) => rulePath(resource, name).slice(0, -1))
+  }
+  /** The other tables that decide which rows a caller may read. */
+  const decisive = (resource: Resource, rights: Rights): Resource[] => {
+    const references = pathsOf(resource, rights.of(resource).read).flat()
+    const paths = new Set(references.map((field) => field.references as string))
+    return [...paths].filter((path) => path !== resource.path).map((path) => resourceAt(registry, path))
+  }
   const scopes = new WeakMap<Rights, Scope>()
   const scopeOf = (rights: Rights): Scope => {
     const cachedScope = scopes.get(rights)
@@ -86,7 +99,7 @@ const createTables = (registry: Registry, database: Database, watch: ReturnType<
         key: [resourceRights.hidden, ...uses.map((use) => conditionOf(resource, use, resourceRights[use])?.sql(true))],
         values: Object.assign(
           {},
-          ...uses.map((use) => ruleValues(dialect, source, use, resourceRights[use])),
+          ...uses.map((use) => ruleValues(dialect, source, sourceAt, use, resourceRights[use])),
         ) as Values,
       }
     })
@@ -110,9 +123,9 @@ const createTables = (registry: Registry, database: Database, watch: ReturnType<
         hidden.includes(field.name) ? { ...field, redacted: true as const } : field,
       )
       return restricted(
-        dialect,
         view,
-        resourceRights,
+        conditionOf(resource, 'read', resourceRights.read),
+        decisive(resource, rights).map((other) => tableOf(other).view),
         hidden.length > 0 ? database.shown(resource, fields) : view.source,
       )
     }
@@ -137,12 +150,11 @@ const createTables = (registry: Registry, database: Database, watch: ReturnType<
           if (hidden.includes(field)) return sql`(select * from ${sourceAt(other.path).from} as _t where 1 = 0)`
           return read === 'all' ? undefined : seenAt(other.path).from
         },
-        rows: Object.fromEntries(
-          Object.entries(writeKinds).map(([use, kind]) => [
-            kind,
-            conditionOf(resource, use as AccessName, resourceRights[use as AccessName]),
-          ]),
-        ),
+        rows: ofWrites((use) => conditionOf(resource, use, resourceRights[use])),
+        paths: ofWrites((use) => [
+          ...pathsOf(resource, resourceRights.read),
+          ...pathsOf(resource, resourceRights[use]),
+        ]),
       }
       const { create: _, ...options } = database.writeOptions(resource)
       const id = idField(resource)
@@ -178,7 +190,8 @@ const createTables = (registry: Registry, database: Database, watch: ReturnType<
     const statements = onceRead(`${resource.path} ${expand} ${isPrivate ? key : ''}`, () =>
       readStatements(dialect, source),
     )
-    const watched = watch(resource, runner, tableOf(resource).check, targets)
+    const others = [...targets, ...[resource, ...targets].flatMap((one) => decisive(one, rights))]
+    const watched = watch(resource, runner, tableOf(resource).check, others)
     const callerRunner = isPrivate ? withValues(watched, values) : watched
     return { source, runner: callerRunner, statements, writes, scope: values, isPrivate }
   }

@@ -1,12 +1,20 @@
 /** Plans the writes of one table, of a row and of many: the statements that check, change and read rows. */
 import { boundValue, type Column, isWhole } from '../descriptor/kinds/index.js'
-import { idField, type Registry, type Resource, type RowId, type RowValues } from '../descriptor/registry.js'
+import {
+  type Field,
+  idField,
+  type Registry,
+  type Resource,
+  type RowId,
+  type RowValues,
+} from '../descriptor/registry.js'
 import { inTurns } from '../process/batchPerTick.js'
 import { buildOnce } from '../process/buildOnce.js'
 import { conflictsQuery, type RowInput, rowOfParameters, rowsOfElements } from './conflicts.js'
 import type { Dialect, RowCondition, Source } from './dialect.js'
 import { selectRows } from './list.js'
 import { isAssignedId } from './makeWrite.js'
+import { pathLocks } from './pathLocks.js'
 import { findReferencing } from './referencing.js'
 import { referrersTo } from './referrers.js'
 import { findField, quoted } from './schema.js'
@@ -18,6 +26,7 @@ import type {
   ImportedRow,
   ImportPlan,
   KeyStatements,
+  PathLock,
   RowConflict,
   Write,
   WritePlan,
@@ -29,6 +38,8 @@ export interface Restriction {
   /** Whether it may read no row at all: it then gets the id of a row that it creates. */
   readonly isBlind: boolean
   readonly rows: Readonly<Partial<Record<Write['kind'], RowCondition | undefined>>>
+  /** The references that these rules follow. */
+  readonly paths: Readonly<Record<Write['kind'], readonly (readonly Field[])[]>>
   readonly sources: (path: string) => Source
   /** The rows that it may see a reference of; undefined if all. */
   readonly shown: (resource: Resource, field: string) => Fragment | undefined
@@ -218,6 +229,14 @@ export const writePlanner = (
     return { statement, values: scope }
   }
 
+  const onceLocks = buildOnce<PathLock[]>()
+  /** Locks what the rules for these writes depend on. */
+  const locksFor = (...kinds: readonly Write['kind'][]): { pathLocks?: readonly PathLock[] } => {
+    const paths = kinds.flatMap((kind) => restriction?.paths[kind] ?? [])
+    if (paths.length === 0) return {}
+    return { pathLocks: onceLocks(kinds.join(), () => pathLocks(dialect, sources, source, paths)) }
+  }
+
   const referrers = referrersTo(dialect, registry, resource, sources, restriction?.shown)
   const columns = new Map(resource.fields.map((field) => [field.name, dialect.columnOf(field)]))
   const boundTo = (name: string, value: unknown) => boundValue(columns.get(name) as Column, value)
@@ -234,7 +253,7 @@ export const writePlanner = (
       kind,
       path,
       read: { statement: read, values: scope },
-      ...(restriction && { isRestricted: hidesRows, allowed: allowed(kind, scope) }),
+      ...(restriction && { isRestricted: hidesRows, allowed: allowed(kind, scope), ...locksFor(kind) }),
       ...(key && { key }),
       ...(refused && { refused }),
     }
@@ -363,6 +382,7 @@ export const writePlanner = (
       ...(restriction && {
         isRestricted: hidesRows,
         allowed: { insert: allowed('insert', scope, true), update: allowed('update', scope, true) },
+        ...locksFor('insert', 'update'),
       }),
       ...(isSpread && {
         locks: rows.flatMap((row) => {

@@ -85,6 +85,12 @@ export interface BoundStatement {
   readonly values: Values
 }
 
+/**
+ * The statements along the references of a rule: each returns the ids that the rows with `$ids` reference, and all but the first, which
+ * reads the rows that are written, lock these rows.
+ */
+export type PathLock = readonly Statement[]
+
 /** A reference to rows that a delete may remove, with its statements; as plain data, which can be sent to a thread. */
 export interface Referrer {
   readonly resource: string
@@ -132,6 +138,8 @@ export interface WritePlan {
   readonly unchanged?: string | undefined
   /** Returns the JSON of the row, whether the write would change it, and its JSON with the fields that the caller does not see. */
   readonly current?: BoundStatement
+  /** Lock what the caller's rules depend on. */
+  readonly pathLocks?: readonly PathLock[]
   /** Finds `$id` if it is one of the rows that the caller may write. */
   readonly allowed?: BoundStatement | undefined
   readonly conflicts?: BoundStatement
@@ -214,6 +222,7 @@ export interface ImportPlan {
   /** Counts the rows with `$ids`, of a table that may be a view, or has rows that the caller may not read; and the ids of rows that are changed. */
   readonly visible?: BoundStatement
   readonly isRestricted?: boolean
+  readonly pathLocks?: readonly PathLock[]
   /** Counts those of `$ids` that the caller may create or change, if not all. */
   readonly allowed?: Readonly<Partial<Record<'insert' | 'update', BoundStatement | undefined>>>
   readonly changed: readonly RowId[]

@@ -2,6 +2,7 @@
 import type { Descriptor, Rule } from '../../engine/descriptor/define.js'
 import { type Registry, type Resource, type RowValues, resourceFrom } from '../../engine/descriptor/registry.js'
 import type { FileError } from '../../engine/descriptor/registryError.js'
+import { withRulePaths } from '../../engine/descriptor/rulePaths.js'
 import { verify } from '../../engine/descriptor/verify.js'
 
 /** Throws if the verification finds a mistake. */
@@ -14,7 +15,7 @@ export const registryFrom = (descriptors: Readonly<Record<string, unknown>>): Re
   }))
   const parsed = verify(modules, problems)
   if (problems.length > 0) throw new Error(problems.map(({ file, message }) => `${file}: ${message}`).join('\n'))
-  return parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor as Descriptor, []))
+  return withRulePaths(parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor as Descriptor, [])))
 }
 
 /** A resource of a test: all optional, and clients may create it, unless told otherwise. */

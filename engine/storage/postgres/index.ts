@@ -48,7 +48,7 @@ const columnsStatement = (registry: Registry): Prepared => {
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  const { server, searchIndex, unmanagedTables } = await withDatabaseInErrors(url, () =>
+  const { server, searchIndex, lockable, unmanagedTables } = await withDatabaseInErrors(url, () =>
     retryUntilReachable(url, options, async (reached) => ({
       server: reached,
       ...(await setUp(reached, registry, options)),
@@ -61,10 +61,12 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const cache = new ResponseCache(options.cacheBytes)
   const reads = await openReplicas(connections, options)
   const dialect = postgresDialect(searchIndex)
-  const source = (resource: Resource): Source =>
-    isPlain(resource)
+  const source = (resource: Resource): Source => ({
+    ...(isPlain(resource)
       ? unmanagedSource(resource, unmanagedTables.get(resource), searchIndex.isAvailable, server.isDistributed)
-      : managedSource(searchIndex, resource)
+      : managedSource(searchIndex, resource)),
+    ...(lockable.has(resource) && { rowLock: ' for share' }),
+  })
   const sources = new Map(registry.map((resource) => [resource.path, source(resource)]))
   const sourceAt = (path: string) => sources.get(path) as Source
   const { prune, ...keys } = keyStatements

@@ -16,6 +16,7 @@ import { askForUpkeep, logStatesTable } from './changeLog.js'
 import { describeError, errorCode } from './errors.js'
 import { migrationDialect } from './migration.js'
 import { type Connect, executeOn } from './migrationSteps.js'
+import { findLockable } from './pathTables.js'
 import { hasRight, type Right, writeRights } from './rights.js'
 import { openClient, reachServer, type Server } from './server.js'
 import { findOrCreateTrigrams, operatorClass, probeSearchIndex } from './trigrams.js'
@@ -127,6 +128,7 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
     options.opened?.({ created, demo: isLoaded, changes: created ? [] : describeSteps(plan) })
     return {
       searchIndex: await probeSearchIndex(execute, trigrams),
+      lockable: await findLockable(execute, registry, server.isDistributed),
       unmanagedTables: await readPlainTables(dialect, registry, isPlain),
     }
   })

@@ -1,0 +1,92 @@
+/** The rules of access that follow references: `{ 'loan_id.institution_id': claim('institution_id') }`. */
+
+import type { ReportedResource } from './cycles.js'
+import { type AccessName, accessNames, rulesOf } from './define.js'
+import { didYouMean } from './nearest.js'
+import { type Field, idField, type Resource, resourceFrom } from './registry.js'
+
+/** The most references that a rule may follow. */
+const maxReferences = 3
+
+/** Whether a rule names a field of a referenced row. */
+export const isPath = (name: string): boolean => name.includes('.')
+
+/** The fields of the rows themselves, and the paths, that the rules for an operation name. */
+export const ruleNames = ({ access }: Pick<Resource, 'access'>, name: AccessName): string[] => [
+  ...new Set(rulesOf(access?.[name]).flatMap((rule) => (typeof rule === 'string' ? [] : Object.keys(rule)))),
+]
+
+const isHidden = ({ name, redacted, readBy }: Field): string | undefined =>
+  redacted || readBy
+    ? `"${name}", which ${redacted ? 'is redacted' : 'has readBy'}: its value would show in the rows`
+    : undefined
+
+/** Follows a path; returns the references and the field, or what is wrong with it. Undefined where a referenced resource is not known. */
+const follow = (
+  registry: readonly Resource[],
+  start: Resource,
+  path: string,
+): readonly Field[] | string | undefined => {
+  const names = path.split('.')
+  const last = names.pop() as string
+  if (names.length > maxReferences)
+    return `follows ${names.length} references; a rule may follow at most ${maxReferences}`
+  const fields: Field[] = []
+  let resource: Resource | undefined = start
+  for (const name of names) {
+    const { path: at, fields: all }: Resource = resource
+    const references = all.filter((field) => field.references !== undefined).map((field) => field.name)
+    const field: Field | undefined = all.find((one) => one.name === name)
+    if (field?.references === undefined) {
+      const hint =
+        didYouMean(name, references) || (references.length > 0 ? `; its references are ${references.join(', ')}` : '')
+      return `has "${name}", which is no reference of ${at}${hint}`
+    }
+    const hidden = isHidden(field)
+    if (hidden !== undefined) return `has ${hidden}`
+    if (!field.filter) return `has "${name}" of ${at}, which needs filter: true`
+    fields.push(field)
+    resource = registry.find((one) => one.path === field.references)
+    if (!resource) return undefined
+  }
+  const { path: at, fields: all } = resource
+  const field = last === 'id' ? idField(resource) : all.find(({ name }) => name === last)
+  if (!field)
+    return `ends with "${last}", which is no field of ${at}${didYouMean(
+      last,
+      all.map(({ name }) => name),
+    )}`
+  const hidden = isHidden(field)
+  if (hidden !== undefined) return `ends with ${hidden}`
+  if (last !== 'id' && !field.filter) return `ends with "${last}" of ${at}, which needs filter: true`
+  return [...fields, field]
+}
+
+/** Reports paths that lead nowhere. */
+export const checkRulePaths = (parsed: readonly ReportedResource[]): void => {
+  const resources = parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor, []))
+  for (const [n, { report }] of parsed.entries()) {
+    const resource = resources[n] as Resource
+    for (const operation of accessNames)
+      for (const path of ruleNames(resource, operation).filter(isPath)) {
+        const mistake = follow(resources, resource, path)
+        if (typeof mistake === 'string')
+          report(`access: ${operation} names "${path}", which ${mistake}`, 'access', operation)
+      }
+  }
+}
+
+/** The resources, with the fields to which the paths of their rules lead. */
+export const withRulePaths = <R extends Resource>(resources: readonly R[]): R[] =>
+  resources.map((resource) => {
+    const paths = new Set(accessNames.flatMap((operation) => ruleNames(resource, operation)).filter(isPath))
+    const followed = [...paths].flatMap((path): [string, readonly Field[]][] => {
+      const fields = follow(resources, resource, path)
+      return typeof fields === 'object' ? [[path, fields]] : []
+    })
+    return followed.length > 0 ? { ...resource, rulePaths: new Map(followed) } : resource
+  })
+
+/** The field that a rule of a resource compares, after the references to its row. */
+export const rulePath = ({ fields, rulePaths }: Resource, name: string): readonly Field[] =>
+  rulePaths?.get(name) ?? fields.filter((field) => field.name === name)
