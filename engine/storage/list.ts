@@ -16,7 +16,7 @@ import { operatorOf } from '../descriptor/operators.js'
 import { idField } from '../descriptor/registry.js'
 import type { SummaryQuery } from '../descriptor/summary.js'
 import { buildOnce } from '../process/buildOnce.js'
-import type { Dialect, Source } from './dialect.js'
+import type { Dialect, RowCondition, Source } from './dialect.js'
 import { largePageBytes } from './parts.js'
 import { findField, quoted } from './schema.js'
 import { type Fragment, joinSql, parameter, type Sql, type Statement, sql } from './sql.js'
@@ -102,6 +102,9 @@ interface Test {
   readonly places: readonly number[]
   readonly isRange: boolean
   readonly isEqual: boolean
+  /** Of a rule that follows references. */
+  readonly isFollowed?: boolean | undefined
+  readonly join?: RowCondition['join']
   sql(isIndexed: boolean): Sql
 }
 
@@ -131,7 +134,7 @@ const whereAll = (conditions: readonly Fragment[]): Fragment =>
 /** The statements that read one table; those that depend on a request are built on first use. */
 export const readStatements = (dialect: Dialect, source: Source) => {
   const { compile, isAmong, isIn, jsonArray } = dialect
-  const { resource, json, from, byId, state, rowRule, isSpread = false } = source
+  const { resource, json, from, byId, state, rowRule, isProbed = false, isSpread = false } = source
   /** What conditions are tested on, the rule of a caller among them. */
   const tested = rowRule?.of ?? from
   const idType = (isList = false) => dialect.typeOf(idField(resource), isList)
@@ -173,6 +176,8 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       places: [where.length],
       isRange: false,
       isEqual: rowRule.field !== undefined,
+      isFollowed: rowRule.isFollowed,
+      join: isProbed ? rowRule.join : undefined,
       sql: rowRule.sql,
     }
     // First, because the rows of a caller are usually the fewest.
@@ -201,7 +206,8 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   ): Sql => {
     const isSearch = plan.search !== ''
     // The first ones first: SQLite tests conditions in this order, and those after one that fails not at all.
-    const testsSql = tests(plan).map((test) => test.sql(isIndexed(test)))
+    const others = tests(plan).filter(({ join }) => join === undefined || join !== candidates)
+    const testsSql = others.map((test) => test.sql(isIndexed(test)))
     const where = whereAll(
       [source.inTime, after, ...testsSql, candidates?.where, onlyIf].filter((one) => one !== undefined),
     )
@@ -212,11 +218,19 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const names = Object.keys(columns).map(quoted).join(', ')
     return sql`select ${names} from (${rows} ${dialect.fence}) as _t where ${dialect.contains(dialect.isLongSearch(plan.search))}`
   }
-  /** The matches in any order, found by a driver. */
-  const matches = (plan: ListPlan, driver: Driver, columns: Columns, order = '', onlyIf?: string): Sql => {
+  /** The matches in any order, found by a driver; of many, nothing is found through references. */
+  const matches = (
+    plan: ListPlan,
+    driver: Driver,
+    columns: Columns,
+    { order = '', onlyIf, areMany = false }: { order?: string; onlyIf?: string | undefined; areMany?: boolean } = {},
+  ): Sql => {
     const isSearched = plan.strategy === 'search' && (driver === undefined || driver === 'search')
-    const candidates = isSearched ? source.candidates?.(plan.search) : undefined
-    return matching(plan, columns, (test) => isDriver(test, driver), { candidates, order, onlyIf })
+    const isIndexed = (test: Test) => isDriver(test, driver) && !(areMany && test.isFollowed)
+    const candidates = isSearched
+      ? source.candidates?.(plan.search)
+      : tests(plan).find((test) => test.join && isDriver(test, driver))?.join
+    return matching(plan, columns, isIndexed, { candidates, order, onlyIf })
   }
 
   const fewIf = `(select count(*) from registry_few) <= ${maxSorted}`
@@ -285,7 +299,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const arms = joinSql([...(isAlone ? [] : [limited(few, fewIf)]), ...walks], ' union all ')
     const rows = sql`select * from (${arms}) as _arms order by ${orderBy(order, '_k')} limit ${integer('limit')}`
     if (isAlone) return sql`registry_found as materialized (${rows})`
-    return sql`registry_few as materialized (${matches(plan, driver, columns, fewOrder(plan))} limit ${String(maxSorted + 1)}), registry_found as materialized (${rows})`
+    return sql`registry_few as materialized (${matches(plan, driver, columns, { order: fewOrder(plan) })} limit ${String(maxSorted + 1)}), registry_found as materialized (${rows})`
   }
   /** A server that has no better idea scans the table for a range; asked for the order of the range, it uses the index. */
   const fewOrder = (plan: ListPlan): string => {
@@ -293,17 +307,17 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     if (plan.search !== '' || !range?.isRange || others.length > 0) return ''
     return ` order by ${orderBy({ field: range.field, descending: false }, dialect.sortKey(findField(resource, range.field)))}`
   }
-  const count = (plan: ListPlan, driver: Driver, onlyIf?: string): Sql =>
-    sql`select count(*) from (${matches(plan, driver, { _one: '1' }, '', onlyIf)}) as _t`
+  const countMany = (plan: ListPlan, driver: Driver, onlyIf?: string): Sql =>
+    sql`select count(*) from (${matches(plan, driver, { _one: '1' }, { onlyIf, areMany: true })}) as _t`
   /** How many rows match, as the common table expression `registry_total`. */
   const total = (plan: ListPlan, driver: Driver): Sql => {
     const total = (query: Sql) => sql`registry_total as materialized (${query})`
-    const [few, counted] = ['(select count(*) from registry_few)', count(plan, driver)]
+    const [few, counted] = ['(select count(*) from registry_few)', countMany(plan, driver)]
     if (plan.strategy === 'all')
       return total(state ? sql`select coalesce((select total from registry_state), (${counted}))` : counted)
     if (isWalkedAlone(plan)) return total(counted)
     if (!isSpread) return total(sql`select case when ${fewIf} then ${few} else (${counted}) end`)
-    return sql`registry_counted as materialized (${count(plan, driver, manyIf)}),
+    return sql`registry_counted as materialized (${countMany(plan, driver, manyIf)}),
       ${total(sql`select case when ${fewIf} then ${few} else (select * from registry_counted) end`)}`
   }
   /** The id and the key of the last row that is shown. */
@@ -390,8 +404,8 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const rows = (columns: Columns): Sql => {
       if (query.maxRows === undefined) return matches(plan, driver, columns)
       // Of all rows those with the first ids, not those with the first values of some index.
-      const order = plan.strategy === 'all' ? ' order by id' : undefined
-      return sql`${matches(plan, driver, columns, order)} limit ${integer('rows')}`
+      const order = plan.strategy === 'all' ? ' order by id' : ''
+      return sql`${matches(plan, driver, columns, { order })} limit ${integer('rows')}`
     }
     return summaryQuery(dialect, resource, query, state ?? 'select null as version', rows, integer('limit'))
   }
@@ -448,7 +462,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     ),
     /** How many rows each condition and the search find, up to `maxProbed`, if there is a choice between them. */
     probes(plan: ListPlan): readonly { driver: Driver; statement: Statement }[] {
-      if (!source.isProbed) return []
+      if (!isProbed) return []
       const choices = tests(plan)
       if (choices.length + (plan.strategy === 'search' ? 1 : 0) < 2) return []
       return choices.map((test) => ({
@@ -456,7 +470,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
         statement: once(
           `probe ${planKey({ ...plan, search: '', order: { field: 'id', descending: false } })} ${test.places}`,
           () =>
-            sql`select count(*) from (select 1 from ${tested} as _t where ${test.sql(true)} limit ${String(maxProbed)}) as _t`,
+            sql`select count(*) from (select 1 from ${test.join?.from ?? ''}${tested} as _t where ${test.join?.where ?? test.sql(true)} limit ${String(maxProbed)}) as _t`,
         ),
       }))
     },

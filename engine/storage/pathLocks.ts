@@ -4,7 +4,7 @@
  */
 import { type Field, idField } from '../descriptor/registry.js'
 import type { Dialect, Source } from './dialect.js'
-import { referencedId, type Sources } from './source.js'
+import { referencedId, type Sources } from './rules.js'
 import { parameter, sql } from './sql.js'
 import type { Walk } from './walk.js'
 import type { PathLock } from './writeData.js'

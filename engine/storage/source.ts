@@ -2,123 +2,16 @@
  * Tables that are made of tables: with the rows that a caller may read and without the fields that are hidden from it, and with the
  * rows that its rows reference, in the member `expanded`.
  */
-import type { RowRule, Rows } from '../descriptor/access.js'
-import { boundValue, isJson, servedValue } from '../descriptor/kinds/index.js'
-import type { Field, Resource } from '../descriptor/registry.js'
-import { isPath, rulePath } from '../descriptor/rulePaths.js'
+import { isJson, servedValue } from '../descriptor/kinds/index.js'
+import type { Field } from '../descriptor/registry.js'
 import type { Dialect, RowCondition, Runner, Source } from './dialect.js'
 import { quoted } from './schema.js'
-import { type Fragment, joinSql, parameter, type Sql, sql, type Values } from './sql.js'
+import { type Fragment, joinSql, type Sql, sql, type Values } from './sql.js'
 
 /** A table as somebody sees it, and what runs its statements. */
 export interface View {
   readonly source: Source
   readonly runner: Runner
-}
-
-/** The table of a resource, by its path. */
-export type Sources = (path: string) => Source
-
-/** The name of the parameter with the values of a field in a rule; no other parameter has it. */
-const parameterName = ({ path }: Resource, use: string, rule: number, field: string): string =>
-  `${path} ${use} ${rule} ${field}`
-
-/** The id that a reference names, of the type of the ids of its table. */
-export const referencedId = ({ columnOf }: Dialect, field: Field, alias: string, { idOf }: Source): Fragment => {
-  const { json: _, ...column } = columnOf(field)
-  const reference = `${alias}.${quoted(field.name)}`
-  return idOf ? idOf(servedValue(column, reference)) : reference
-}
-
-/** The rows that rules allow, as a condition on the rows `_t`; `use` is what they are for. */
-export const rowCondition = (
-  dialect: Dialect,
-  { resource }: Source,
-  sourceAt: Sources,
-  use: string,
-  rules: readonly RowRule[],
-): RowCondition => {
-  /** Whether a field of a table has one of some values. */
-  const compare = ({ idOf }: Source, field: Field, values: RowRule[string], given: string, isIndexed: boolean): Sql => {
-    const { name } = field
-    const column = isIndexed ? quoted(name) : dialect.withoutIndex(quoted(name))
-    if (name === 'id' && idOf) {
-      const isOne = values.map((_, n) => sql`${column} = ${idOf(parameter(`${given} ${n}`, 'text'))}`)
-      return sql`(${joinSql(isOne, ' or ')})`
-    }
-    const isList = values.length > 1
-    const operand = parameter(given, dialect.typeOf(field, isList))
-    const condition = { field: name, operator: 'in', value: values } as const
-    const predicate = isIndexed ? dialect.indexPredicate?.(field, condition) : undefined
-    const isEqual = sql`${column} ${isList ? dialect.isIn(operand) : sql`= ${operand}`}`
-    return predicate ? sql`${isEqual} and ${predicate}` : isEqual
-  }
-  /**
-   * The same of the row that references lead to. Few rows are found from there, by the index of each reference; otherwise each row is
-   * looked at by itself, and so are those that it references, by their ids.
-   */
-  const follow = (
-    [field, ...others]: readonly Field[],
-    source: Source,
-    depth: number,
-    values: RowRule[string],
-    given: string,
-    isIndexed: boolean,
-  ): Sql => {
-    if (others.length === 0) return compare(source, field as Field, values, given, isIndexed)
-    const target = sourceAt(String(field?.references))
-    const [alias, inner] = [depth === 0 ? '_t' : `_t${depth}`, `_t${depth + 1}`]
-    const reference = referencedId(dialect, field as Field, alias, target)
-    const condition = follow(others, target, depth + 1, values, given, isIndexed)
-    const rows = sql`from ${target.from} as ${inner} where`
-    return isIndexed
-      ? sql`${reference} ${dialect.isAmong(sql`select ${inner}.id ${rows} ${condition}`)}`
-      : sql`exists (select 1 ${rows} ${inner}.id = ${reference} and ${condition})`
-  }
-  const allows = (rule: RowRule, n: number, isIndexed: boolean): Sql =>
-    joinSql(
-      Object.entries(rule).map(([name, values]) =>
-        follow(
-          rulePath(resource, name),
-          sourceAt(resource.path),
-          0,
-          values,
-          parameterName(resource, use, n, name),
-          isIndexed,
-        ),
-      ),
-      ' and ',
-    )
-  const [[field, values] = [], ...others] = rules.length === 1 ? Object.entries(rules[0] as RowRule) : []
-  return {
-    field: others.length === 0 && values?.length === 1 && !isPath(field as string) ? field : undefined,
-    sql(isIndexed) {
-      if (rules.length === 0) return sql`1 = 0`
-      const conditions = rules.map((rule, n) => allows(rule, n, isIndexed))
-      return sql`(${joinSql(conditions, ' or ')})`
-    },
-  }
-}
-
-/** The values that conditions of these rules bind. */
-export const ruleValues = (
-  dialect: Dialect,
-  { resource }: Source,
-  sourceAt: Sources,
-  use: string,
-  rows: Rows,
-): Values => {
-  const bound = (rule: RowRule, n: number) =>
-    Object.entries(rule).flatMap(([name, values]): [string, unknown][] => {
-      const boundName = parameterName(resource, use, n, name)
-      const fields = rulePath(resource, name)
-      const field = fields.at(-1) as Field
-      const { idOf } = sourceAt(fields.at(-2)?.references ?? resource.path)
-      if (field.name === 'id' && idOf) return values.map((value, place) => [`${boundName} ${place}`, String(value)])
-      const boundValues = values.map((value) => boundValue(dialect.columnOf(field), value))
-      return [[boundName, boundValues.length > 1 ? dialect.bindList(boundValues) : boundValues[0]]]
-    })
-  return rows === 'all' ? {} : Object.fromEntries(rows.flatMap(bound))
 }
 
 /** What follows FROM for the rows that a condition allows. It uses no index: where one helps, the list itself has the condition. */

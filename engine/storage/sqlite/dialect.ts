@@ -37,6 +37,7 @@ export const sqliteDialect: Dialect = {
   isAmong: (query) => sql`in (${query})`,
   bindList: jsonList,
   withoutIndex: (column) => `+${column}`,
+  orderedJoin: ' cross join ',
   fence: 'limit -1',
   // Every number and text is greater; SQLite would not use the index for IS NOT NULL.
   isNotNull: (key) => `${key} > -9e999`,
