@@ -59,47 +59,61 @@ const compare = (
   return predicate ? sql`${isEqual} and ${predicate}` : isEqual
 }
 
-/** The id that the reference of a step names. */
-const stepId = (dialect: Dialect, { path, sources }: Comparison, depth: number): Fragment =>
-  referencedId(dialect, path[depth] as Field, aliasOf(depth), sources[depth + 1] as Source)
+/** The id of the row after a step, and the reference that names it. */
+const isNext = (dialect: Dialect, { path, sources }: Comparison, depth: number): readonly [Fragment, Fragment] => [
+  `${aliasOf(depth + 1)}.id`,
+  referencedId(dialect, path[depth] as Field, aliasOf(depth), sources[depth + 1] as Source),
+]
 
-/**
- * The same of the row that the references lead to. With their indexes, the rows are found from there; otherwise each row is looked at by
- * itself, and so are those that it references, by their ids.
- */
-const follow = (dialect: Dialect, comparison: Comparison, isIndexed: boolean, depth = 0): Sql => {
+/** Whether the row to which the references lead is one of those that an index finds, step by step. */
+const find = (dialect: Dialect, comparison: Comparison, depth = 0): Sql => {
   const { path, sources } = comparison
-  if (depth === path.length - 1) return compare(dialect, comparison, isIndexed)
-  const inner = aliasOf(depth + 1)
-  const id = stepId(dialect, comparison, depth)
-  const condition = follow(dialect, comparison, isIndexed, depth + 1)
-  const rows = sql`from ${sources[depth + 1]?.from ?? ''} as ${inner} where`
-  return isIndexed
-    ? sql`${id} ${dialect.isAmong(sql`select ${inner}.id ${rows} ${condition}`)}`
-    : sql`exists (select 1 ${rows} ${inner}.id = ${id} and ${condition})`
+  if (depth === path.length - 1) return compare(dialect, comparison, true)
+  const [id, reference] = isNext(dialect, comparison, depth)
+  const rows = sql`${sources[depth + 1]?.from ?? ''} as ${aliasOf(depth + 1)}`
+  return sql`${reference} ${dialect.isAmong(sql`select ${id} from ${rows} where ${find(dialect, comparison, depth + 1)}`)}`
+}
+
+/** The tables of the references, each with the condition that its row is the next one. */
+const tablesOf = (dialect: Dialect, comparison: Comparison) =>
+  comparison.sources.slice(1).map(({ from }, depth) => {
+    const [id, reference] = isNext(dialect, comparison, depth)
+    return { from: sql`${from} as ${aliasOf(depth + 1)}`, isNext: sql`${id} = ${reference}` }
+  })
+
+/** Whether the row to which the references lead, looked at by its id, has one of the values. */
+const lookAt = (dialect: Dialect, comparison: Comparison): Sql => {
+  const tables = tablesOf(dialect, comparison)
+  const hasValue = compare(dialect, comparison, false)
+  if (tables.length === 0) return hasValue
+  const from = joinSql(
+    tables.map((table) => table.from),
+    ', ',
+  )
+  // Citus takes no exists() in another one.
+  return sql`exists (select 1 from ${from} where ${joinSql([...tables.map((table) => table.isNext), hasValue], ' and ')})`
 }
 
 /**
- * The same as tables that precede `_t` in FROM, in the order in which they are read: a list of ids would be complete before the first
- * row is found. Only where no id is in two rows, which a view may have.
+ * The rows as a join that reads its tables in order, from the last one: a list of ids would be complete before the first row is found.
+ * Only where no id is in two rows, which a view may have.
  */
 const join = (dialect: Dialect, comparisons: readonly Comparison[]): RowCondition['join'] => {
   const [first, ...others] = [...comparisons].sort((a, b) => b.path.length - a.path.length)
   if (!dialect.orderedJoin || !first || first.path.length === 1) return undefined
   if (others.some(({ path }) => path.length > 1)) return undefined
   if (first.sources.some(({ resource }) => resource.existing)) return undefined
-  const { path, sources } = first
-  const tables = sources.map(({ from }, depth) => sql`${from} as ${aliasOf(depth)}`).slice(1)
-  const isNext = (depth: number) => sql`${stepId(dialect, first, depth)} = ${aliasOf(depth + 1)}.id`
-  const steps = path.slice(1, -1).map((_, step) => isNext(step + 1))
+  const tables = tablesOf(dialect, first).toReversed()
+  const from = joinSql(
+    tables.map((table) => table.from),
+    dialect.orderedJoin,
+  )
+  const steps = tables.slice(0, -1).map((table) => table.isNext)
   // Only the id, so that no other column has the name of one of the table.
-  const referenced = sql`select _t1.id as _id from ${joinSql(tables.toReversed(), dialect.orderedJoin)}
-    where ${joinSql([compare(dialect, first, true), ...steps.toReversed()], ' and ')}`
-  const isReferenced = sql`${stepId(dialect, first, 0)} = _id`
-  return {
-    from: sql`(${referenced}) as _r${dialect.orderedJoin}`,
-    where: joinSql([isReferenced, ...others.map((other) => compare(dialect, other, false))], ' and '),
-  }
+  const referenced = sql`select _t1.id as _id from ${from} where ${joinSql([compare(dialect, first, true), ...steps], ' and ')}`
+  const [, reference] = isNext(dialect, first, 0)
+  const conditions = [sql`${reference} = _id`, ...others.map((other) => compare(dialect, other, false))]
+  return { from: sql`(${referenced}) as _r${dialect.orderedJoin}`, where: joinSql(conditions, ' and ') }
 }
 
 /** The rows that rules allow, as a condition on the rows `_t`; `use` is what they are for. */
@@ -120,12 +134,8 @@ export const rowCondition = (
     join: join(dialect, comparisons),
     sql(isIndexed) {
       if (rules.length === 0) return sql`1 = 0`
-      const allowed = alternatives.map((all) =>
-        joinSql(
-          all.map((one) => follow(dialect, one, isIndexed)),
-          ' and ',
-        ),
-      )
+      const allows = (comparison: Comparison) => (isIndexed ? find : lookAt)(dialect, comparison)
+      const allowed = alternatives.map((all) => joinSql(all.map(allows), ' and '))
       return sql`(${joinSql(allowed, ' or ')})`
     },
   }

@@ -13,6 +13,7 @@ import {
   uuid,
 } from '../../engine/descriptor/index.js'
 import type { Registry, RowValues } from '../../engine/descriptor/registry.js'
+import { withRulePaths } from '../../engine/descriptor/rulePaths.js'
 import { callersNamed } from './callers.js'
 import { resourceIn } from './registryFrom.js'
 import { authorized } from './service.js'
@@ -21,7 +22,7 @@ import { parseRequests, type RequestLine } from './transcript.js'
 const open = { create: true, update: true, delete: true, import: true, summary: true } as const
 
 /** The first six have unique fields or are referenced, so that every node of a distributed database has a copy. */
-export const comparedRegistry: Registry = [
+export const comparedRegistry: Registry = withRulePaths([
   resourceIn('teams', { name: text({ unique: true, sort: true }), size: integer({ range: true, filter: true }) }, open),
   resourceIn(
     'places',
@@ -111,16 +112,42 @@ export const comparedRegistry: Registry = [
       },
     },
   ),
+  // Rules that follow references, of each kind and of one to three steps.
+  resourceIn(
+    'visits',
+    {
+      reason: text({ sort: true, filter: true }),
+      person_id: integer({ references: 'people', filter: true, onDelete: 'set null' }),
+      place: text({ references: 'places', filter: true, onDelete: 'set null' }),
+      group_id: uuid({ references: 'groups', filter: true, onDelete: 'set null' }),
+    },
+    {
+      // An integer that a refused create has taken is not the same on every database.
+      id: 'text',
+      ...open,
+      access: {
+        read: [
+          'chief',
+          { 'person_id.team_id': claim('owner') },
+          { 'person_id.boss_id.team_id.size': claim('size'), reason: claim('reasons') },
+          { 'place.id': claim('places') },
+        ],
+        create: ['chief', { 'person_id.team_id': claim('owner') }, { 'place.id': claim('places') }],
+        update: ['chief', { 'person_id.team_id.size': claim('size') }],
+        delete: ['chief', { 'person_id.team_id.id': claim('owner') }],
+      },
+    },
+  ),
   resourceIn('events', { what: text(), at: timestamp({ range: true, sort: true }) }, open),
-]
+])
 
 /** Those that a distributed database spreads over its nodes. */
-export const spreadTables = ['tasks', 'labels', 'memos', 'guards', 'events']
+export const spreadTables = ['tasks', 'labels', 'memos', 'guards', 'visits', 'events']
 
 export const comparedCallers = callersNamed({
   chief: { roles: ['chief'] },
-  one: { roles: [], claims: { owner: 1, teams: ['red'] } },
-  two: { roles: [], claims: { owner: 2, teams: ['red', 'blue'] } },
+  one: { roles: [], claims: { owner: 1, teams: ['red'], size: 1, reasons: ['audit', 'talk'] } },
+  two: { roles: [], claims: { owner: 2, teams: ['red', 'blue'], size: [2, 1], places: ['NL', 'a/b'] } },
   none: { roles: [] },
 })
 
@@ -217,6 +244,16 @@ const filling: ComparedRequest[] = [
   ),
   ...imported('tasks/import', taskRows),
   ...imported('guards/import', guardRows),
+  ...lines(...[1, 2, 3, 4, 5, 6].map((n) => `PATCH people/${n + 3} {"boss_id":${n}}`)),
+  ...imported(
+    'visits/import',
+    Array.from({ length: 24 }, (_, n) => ({
+      id: `v${n + 1}`,
+      reason: pick(['audit', 'talk', 'repair', null], n),
+      person_id: n % 6 === 0 ? null : 1 + (n % 11),
+      place: pick(['NL', null, 'a/b'], n),
+    })),
+  ),
   ...imported(
     'labels/import',
     ['b', 'ä', 'A', 'a', '10', '9', '日'].map((id, n) => ({ id, title: `Label ${pick(words, n)}`, weight: n * 3 })),
@@ -237,6 +274,24 @@ const bounds: Readonly<Record<(typeof kinds)[number], readonly [string, string]>
   due: ['2024-02-29', '2026-03-01'],
   at: ['2021-01-01T00:00:00Z', '2024-06-01T00:00:00%2B02:00'],
 }
+
+/** What a caller sees of rows whose rules follow references. */
+const visitReads = (name: string): ComparedRequest[] => [
+  ...lines(`${name} GET visits?limit=4&sort=-reason`).map((request) => ({ ...request, isFollowed: true })),
+  ...lines(`
+    ${name} GET visits?limit=200
+    ${name} GET visits?reason=audit&sort=-id
+    ${name} GET visits?q=tal&person_id.null=false
+    ${name} GET visits?limit=3&offset=2&expand=person_id&expand=place
+    ${name} GET visits?sort=reason accept=text/csv
+    ${name} GET visits?expand=person_id accept=application/x-ndjson
+    ${name} GET visits/summary?by=reason
+    ${name} GET visits/v2
+    ${name} GET visits/v7
+    ${name} GET visits/v8?expand=place
+    ${name} GET people/5?expand=visits.person_id
+    ${name} GET places/NL?expand=visits.place`),
+]
 
 /** Lists of one table, of every operator and order. */
 const taskLists: string[] = [
@@ -330,6 +385,7 @@ const reads = (): ComparedRequest[] => [
       ${name} GET desks?owner=2&expand=nothing
       ${name} GET desks/2?expand=guards.desk_id
       ${name} GET desks/summary?by=owner`),
+    ...visitReads(name),
   ]),
   ...reading('', [
     // biome-ignore format: one list
@@ -429,6 +485,26 @@ const writes: ComparedRequest[] = [
       ${name} POST guards/import?match=id [{"id":4,"amount":5},{"id":7,"amount":6}]
       ${name} DELETE guards/5`),
   ),
+  ...['chief', 'one', 'two', 'none'].flatMap((name) =>
+    lines(`
+      ${name} POST visits {"id":"a ${name}","reason":"new","person_id":2}
+      ${name} POST visits {"id":"b ${name}","reason":"new","person_id":3,"place":"NL"}
+      ${name} POST visits {"id":"c ${name}","reason":"new","person_id":999}
+      ${name} PATCH visits/v2 {"reason":"changed by ${name}"}
+      ${name} PATCH visits/v3 {"person_id":3}
+      ${name} PATCH visits/v4 {"person_id":null}
+      ${name} POST visits/import [{"id":"d ${name}","reason":"many","person_id":2},{"id":"e ${name}","reason":"many","person_id":3}]
+      ${name} POST visits/import?match=id [{"id":"v9","reason":"matched"},{"id":"v10","reason":"matched"}]
+      ${name} BATCH POST visits {"id":"f ${name}","person_id":3} & PATCH visits/v9 {"reason":"batch"}
+      ${name} DELETE visits/v12
+      ${name} DELETE visits/v13`),
+  ),
+  // The referenced rows change, and with them what each caller sees.
+  ...lines(`
+    PATCH people/2 {"team_id":2}
+    PATCH people/8 {"boss_id":null}
+    PATCH teams/2 {"size":1}`),
+  ...['chief', 'one', 'two', 'none'].flatMap(visitReads),
   ...lines(`
     # Deletes: of a distributed row, of rows that distributed rows reference, and of those that something prevents.
     ${twice('DELETE tasks/10')}
@@ -452,7 +528,7 @@ export const comparedRequests: readonly ComparedRequest[] = [
   ...reading('', [
     // biome-ignore format: one list
     ...[
-      'tasks?limit=200', 'teams', 'people', 'places', 'labels', 'memos?sort=words', 'guards?limit=200', 'desks', 'seats',
+      'tasks?limit=200', 'teams', 'people', 'places', 'labels', 'memos?sort=words', 'guards?limit=200', 'visits?limit=200', 'desks', 'seats',
       'events', 'tasks?sort=-effort', 'tasks/summary?by=state&sum=price', 'tasks?q=many&limit=5',
       'tasks?expand=team_id&limit=200', 'tasks?sort=title accept=text/csv',
     ],
