@@ -97,7 +97,12 @@ export const importer = (service: Service, operation: ImportOperation) => {
   return {
     async read(rights: Rights, { type, bytes, query: { match, ignore } }: SentImport): Promise<SentRow[]> {
       const pause = inTurns()
-      const names = { allowed: importedFields(resource, match, rights.of(resource).hidden), ignored: new Set(ignore) }
+      const { hidden, readOnly } = rights.of(resource)
+      const names = {
+        allowed: importedFields(resource, match, hidden),
+        ignored: new Set(ignore),
+        readOnly: new Set(readOnly.filter((name) => name !== match)),
+      }
       const rows: SentRow[] = []
       for (const row of rowReader(resource, type, names)(bytes)) {
         if (rows.push(row) > maxImportRows) throw errors.tooManyRows(maxImportRows)

@@ -172,9 +172,11 @@ export const writePlanner = (
     const readAllowed = () => allowedBody(readBody as BodyReader, resource, rights.of(resource))
     const { values, issues } = bodies.get(operation) ?? readAllowed()(body, sentWrite.source ?? '')
     bodies.set(operation, { values, issues })
+    const isForbidden = (name: unknown) => issues.some(({ type, loc }) => type === 'extra_forbidden' && loc[1] === name)
+    const unresolved = references.filter(({ loc }) => !isForbidden(loc[1]))
     const allIssues = [
-      ...references,
-      ...issues.filter(({ loc }) => !references.some((reference) => reference.loc[1] === loc[1])),
+      ...unresolved,
+      ...issues.filter(({ loc }) => !unresolved.some((reference) => reference.loc[1] === loc[1])),
       ...otherIssues,
     ]
     const marked = withMarkers(values, later)

@@ -142,6 +142,7 @@ testTranscripts(test, run, {
   'a batch too, and nothing of it is stored': `
     clerk BATCH POST loans {"title":"B1"} & POST loans {"status":"Approved"} -> 422 extra_forbidden body operations 1 body status
     clerk GET loans?q=B1 -> 200 {"meta":{"total":0}}
+    clerk BATCH POST loans {"rank":{"$ref":"nothing.id"}} -> 422 extra_forbidden body operations 0 body rank
     clerk BATCH POST loans {"title":"B1"} -> 200
     registrar BATCH POST loans {"status":"Approved"} -> 200`,
   'custom operations act for their caller, or with all rights': `
@@ -186,11 +187,12 @@ test('an empty cell of an import is not sent, also where all cells of a column a
   const [first] = made.ids
   assert.is((await csv('loans/import?match=id', 'clerk', `id,title,rank\n${first},E3,\n`)).status, 201)
   await run(`clerk GET loans/${first} -> 200 {"title":"E3","rank":3}`)
-  const filled = await csv('loans/import', 'clerk', 'title,status,rank\nE4,Approved,\nE5,,4\nE6,"",\n')
+  const filled = await csv('loans/import', 'clerk', 'title,status,rank\nE4,Approved,\nE5,,4\nE6,"",\nE7,,x\n')
   assert.equal(filled.issues, [
     ['extra_forbidden', 'body', 0, 'status'],
     ['extra_forbidden', 'body', 1, 'rank'],
     ['extra_forbidden', 'body', 2, 'status'],
+    ['extra_forbidden', 'body', 3, 'rank'],
   ])
   // Who may send the field sends null.
   const nulls = await csv('loans/import', 'registrar', 'title,rank\nE7,\n')
