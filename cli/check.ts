@@ -53,7 +53,7 @@ const printForPeople = (errors: readonly FileError[], resources: number): void =
     console.log(`${counted(resources, 'resource')} and ${resources === 1 ? 'its' : 'their'} demo rows have no errors.`)
 }
 
-/** Who may do what, as a table, and the fields that only some see. */
+/** Who may do what, as a table, and the fields that only some see or set. */
 const printAccess = (registry: Registry): void => {
   const rows = registry.map((resource) => {
     const { path, access, create, delete: canDelete } = resource
@@ -72,8 +72,10 @@ const printAccess = (registry: Registry): void => {
       .trimEnd()
   console.log(['', line(head), ...rows.map(line)].join('\n'))
   for (const { path, fields } of registry)
-    for (const { name, readBy } of fields)
+    for (const { name, readBy, writeBy } of fields) {
       if (readBy) console.log(`${path}.${name} is null for all but ${readBy.join(', ')}.`)
+      if (writeBy) console.log(`${path}.${name} is set only by ${writeBy.join(', ')}.`)
+    }
   console.log('Who has API_TOKEN may do everything.')
 }
 
@@ -136,7 +138,9 @@ export default defineCommand(command, async ({ json, database }) => {
   )
   if (json) printForMachines(errors)
   else printForPeople(errors, inspection.registry.length)
-  if (!json && errors.length === 0 && hasAccess(inspection.registry)) printAccess(inspection.registry)
+  const isRestricted =
+    hasAccess(inspection.registry) || inspection.registry.some(({ fields }) => fields.some((field) => field.writeBy))
+  if (!json && errors.length === 0 && isRestricted) printAccess(inspection.registry)
   if (!json && errors.length === 0) printHooks(hooks ?? [], inspection.registry)
   process.exitCode = errors.length > 0 ? 1 : 0
 })

@@ -11,6 +11,7 @@ import { service as serviceCaller } from '../engine/descriptor/access.js'
 import { loadHooks } from '../engine/descriptor/hookFiles.js'
 import { isApiError } from '../engine/descriptor/operation.js'
 import type { Resource } from '../engine/descriptor/registry.js'
+import { withoutStart } from '../engine/descriptor/rowRules.js'
 import { permitFor } from '../engine/http/callers.js'
 import {
   addConflicts,
@@ -131,7 +132,8 @@ const storeWithHooks = async (
 const importer = (service: Writing, resource: Resource, { file, type, match, ignored }: Source) => {
   const { registry, storage } = service
   const table = storage.table(resource)
-  const operation = { resource, ...importReaders(resource) }
+  // Whoever operates the service may bring rows in every state.
+  const operation = { resource, ...importReaders(withoutStart(resource)) }
   const names = { allowed: importedFields(resource, match), ignored }
   const issues = issueList()
   const created = digestSet()

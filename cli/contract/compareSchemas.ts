@@ -106,6 +106,13 @@ const readBy: Compare = (before, after, at) => {
   changed(lost && after !== undefined ? 'field-hidden' : 'field-shown')(before, after, at)
 }
 
+/** The roles that may set a field; without the keyword, everybody who writes rows. */
+const writeBy: Compare = (before, after, at) => {
+  if (at.side === 'response') return
+  const lost = before === undefined ? after !== undefined : asList(before).some((role) => !asList(after).includes(role))
+  changed(lost && after !== undefined ? 'field-locked' : 'field-unlocked')(before, after, at)
+}
+
 /** Rules between fields, each by its message. */
 const rowRules: Compare = (before, after, at) => {
   const messages = (list: unknown) => asList(list).map((rule) => asObject(rule)['message'])
@@ -128,6 +135,8 @@ const extensions = {
   'x-references': references,
   'x-redacted': toggled('redacted', 'revealed'),
   'x-read-by': readBy,
+  'x-write-by': writeBy,
+  'x-start': changed('start-changed'),
   'x-rules': rowRules,
   'x-next': steps,
 }

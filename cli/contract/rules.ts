@@ -116,6 +116,8 @@ export const rules = {
     text: ({ subject, before }) => `${subject} can no longer be changed: ${before}`,
     breaks: { request: refused },
   },
+  // What it breaks follows from the values that the field may have.
+  'start-changed': { text: changed('list of values for new rows') },
   redacted: { text: 'is always null', breaks: { response: 'clients that read its value find null' } },
   revealed: { text: 'is no longer redacted: every client sees its values' },
   'access-lost': {
@@ -130,6 +132,15 @@ export const rules = {
   },
   'field-shown': {
     text: ({ subject, after }) => `${subject} is shown to ${after === undefined ? 'everybody' : show(after)}`,
+  },
+  'field-locked': {
+    text: ({ subject, before, after }) =>
+      `${subject} is set only by ${show(after)} (before: ${before === undefined ? 'everybody who may write the row' : show(before)})`,
+    breaks: { request: 'requests of others that send it are refused' },
+  },
+  'field-unlocked': {
+    text: ({ subject, after }) =>
+      `${subject} is set by ${after === undefined ? 'everybody who may write the row' : show(after)}`,
   },
   'keyword-changed': {
     text: changes,

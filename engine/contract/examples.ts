@@ -13,6 +13,7 @@ import {
   type Value,
   writableFields,
 } from '../descriptor/registry.js'
+import { newField } from '../descriptor/rowRules.js'
 import { demoRows, findBody, keepsRules, NoSample, repeatsKey } from '../descriptor/sampleRows.js'
 import { sampleValue } from '../descriptor/samples.js'
 import { findViolation } from '../descriptor/valueRules.js'
@@ -63,13 +64,17 @@ const freeValue = (registry: Registry, resource: Resource, field: Field, value: 
   return nth(n)
 }
 
+/** What only some roles may set: the example is for everybody who may create rows. */
+const unsent = ({ fields }: Resource): RowValues =>
+  Object.fromEntries(fields.filter(({ writeBy }) => writeBy).map(({ name }) => [name, null]))
+
 /** A create body that the demo data accepts: that of the example row or, if it breaks a rule or repeats a unique value, another one. */
 export const createExample = (registry: Registry, resource: Resource): RowValues => {
   const similar = similarBody(registry, resource)
   const row = newRow(resource, similar)
   if (keepsRules(resource, row) && !repeatsKey(resource, row, resource.demo)) return similar
   try {
-    const body = findBody({ rows: demoRows(registry), resource, n: 1 })
+    const body = findBody({ rows: demoRows(registry), resource, n: 1, fixed: unsent(resource) })
     return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
   } catch (error) {
     if (error instanceof NoSample) return similar
@@ -84,14 +89,23 @@ const existingReference = (registry: Registry, { references }: Field, value: Val
   return ids.includes(value) ? value : (ids[0] ?? value)
 }
 
+/** A value with which a new row may begin, in place of one that only follows others. */
+const startValue = ({ start, default: preset }: Field, value: Value): Value => {
+  if (!start || value === null || start.includes(value)) return value
+  return start.find((one) => one === preset) ?? start[0] ?? null
+}
+
 /** The values of the example row, with other unique ones. */
 const similarBody = (registry: Registry, resource: Resource): RowValues => {
   const row = rowExample(resource)
   /** The number that made a text free, as in `acme-2`; then the name is `Acme 2`. */
   let suffix = ''
-  const values = writableFields(resource).flatMap((field): [Field, Value][] => {
+  const fields = writableFields(resource)
+    .filter(({ writeBy }) => !writeBy)
+    .map(newField)
+  const values = fields.flatMap((field): [Field, Value][] => {
     const { name, unique } = field
-    const example = field.example ?? existingReference(registry, field, row[name] ?? null)
+    const example = startValue(field, field.example ?? existingReference(registry, field, row[name] ?? null))
     const value = unique || name === 'id' ? freeValue(registry, resource, field, example) : example
     if (typeof value === 'string' && value !== example) suffix = value.slice(String(example).length + 1)
     if (value !== null) return [[field, value]]

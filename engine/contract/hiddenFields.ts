@@ -1,5 +1,5 @@
-/** Refuses what would tell about fields that are hidden from a caller: parameters that use them, and bodies that set them. */
-import type { Rights } from '../descriptor/access.js'
+/** Refuses what a caller may not do with fields: parameters that use hidden ones, and bodies that set them or those of other roles. */
+import type { ResourceRights, Rights } from '../descriptor/access.js'
 import { expandableReferrers } from '../descriptor/expansion.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import { bodyInvalid, type Issue, parametersInvalid } from './errors.js'
@@ -47,17 +47,30 @@ export const forbiddenParameters = (
   if (issues.length > 0) throw isImport ? bodyInvalid(issues) : parametersInvalid(issues)
 }
 
-/** Reads bodies of a caller from whom some fields are hidden. */
-export const withoutHidden = (readBody: BodyReader, hidden: readonly string[]): BodyReader => {
-  if (hidden.length === 0) return readBody
+const setByOthers = ({ fields }: Resource, name: string): string => {
+  const { writeBy = [] } = fields.find((field) => field.name === name) ?? {}
+  return `${name} is set only by ${writeBy.join(' or ')}; remove it.`
+}
+
+/** Reads bodies of a caller who may not see or set some fields. */
+export const allowedBody = (
+  readBody: BodyReader,
+  resource: Resource,
+  { hidden, readOnly }: Pick<ResourceRights, 'hidden' | 'readOnly'>,
+): BodyReader => {
+  if (hidden.length + readOnly.length === 0) return readBody
+  const forbidden = new Map([
+    ...hidden.map((name) => [name, notYours(name)] as const),
+    ...readOnly.map((name) => [name, setByOthers(resource, name)] as const),
+  ])
   return (body, source) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return readBody(body, source)
-    const hiddenSent = hidden.filter((name) => Object.hasOwn(body, name))
-    const allowed = Object.fromEntries(Object.entries(body).filter(([name]) => !hiddenSent.includes(name)))
+    const allowed = Object.fromEntries(Object.entries(body).filter(([name]) => !forbidden.has(name)))
+    const forbiddenSent = [...forbidden].filter(([name]) => Object.hasOwn(body, name))
     const { values, issues } = readBody(allowed, source)
     return {
       values,
-      issues: [...issues, ...hiddenSent.map((name) => bodyIssue('extra_forbidden', notYours(name), name))],
+      issues: [...issues, ...forbiddenSent.map(([name, msg]) => bodyIssue('extra_forbidden', msg, name))],
     }
   }
 }

@@ -52,6 +52,8 @@ interface ColumnNames {
   /** The fields that a row may have. */
   readonly allowed: ReadonlyMap<string, Field>
   readonly ignored: ReadonlySet<string>
+  /** The fields that the sender may not set: whatever their cells have is refused as such. */
+  readonly readOnly?: ReadonlySet<string>
 }
 
 /** Throws for names in the first line that no row can have. */
@@ -114,7 +116,8 @@ function* csvRows(
         if (!field) continue
         const cell = cells[n] as CsvCell
         const json = cellJson(field, cell)
-        if (typeof json !== 'string') issues.push(json)
+        if (typeof json !== 'string' && names.readOnly?.has(name)) members.push(`${JSON.stringify(name)}:0`)
+        else if (typeof json !== 'string') issues.push(json)
         else members.push(`${JSON.stringify(name)}:${json}`)
         if (isEmpty(cell)) empty.push(name)
       }

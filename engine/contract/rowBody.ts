@@ -12,6 +12,7 @@ import {
   type Value,
   writableFields,
 } from '../descriptor/registry.js'
+import { wrongStarts } from '../descriptor/rowRules.js'
 import { Violation } from '../descriptor/violations.js'
 import { type Issue, maxIssues } from './errors.js'
 import { bodyTypeIssue, fieldIssue, propertyIssue, ruleIssues, violationIssue } from './issues.js'
@@ -80,9 +81,13 @@ const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.Zod
 }
 
 export const createBodyReader = (resource: Resource, schema: z.ZodObject): BodyReader => {
-  const readBody = bodyReader(resource, writableFields(resource), schema, false)
+  const fields = writableFields(resource)
+  const readBody = bodyReader(resource, fields, schema, false)
+  const startFields = fields.filter(({ start }) => start)
   return (body, source) => {
-    const { values, issues } = readBody(body, source)
+    const { values, issues: bodyIssues } = readBody(body, source)
+    const wrongValues = startFields.length > 0 ? wrongStarts(startFields, values) : []
+    const issues = [...bodyIssues, ...wrongValues.map(([field, violation]) => violationIssue(field, violation))]
     const row = newRow(resource, values)
     for (const { loc } of issues) delete row[String(loc[1])]
     const broken = resource.rules ? ruleIssues(resource, row, () => true) : []

@@ -4,6 +4,7 @@ import { describeClock } from '../descriptor/clock.js'
 import { isJson, jsonTypes, kindOf } from '../descriptor/kinds/index.js'
 import { schemaNames } from '../descriptor/names.js'
 import { type Field, isMandatory, type Resource, updatableFields, writableFields } from '../descriptor/registry.js'
+import { newField } from '../descriptor/rowRules.js'
 import { type Aggregate, aggregatedFields, aggregates, type Group, possibleGroups } from '../descriptor/summary.js'
 import { ruleKeywords, valueSchema } from '../descriptor/valueRules.js'
 import { errorCodes } from './errors.js'
@@ -109,10 +110,14 @@ const describeSteps = ({ oneOf = [], next = {} }: Field): string => {
   return ['What each value may be changed to:', '', '| from | to |', '| --- | --- |', ...steps].join('\n')
 }
 
+/** The values that a create may send, if steps begin with some of them. */
+const startOf = ({ start }: Field, isBody: boolean, isUpdate: boolean) => (isBody && !isUpdate ? start : undefined)
+
 const describeRules = ({ rules = [] }: Resource): string => rules.map(({ message }) => ` ${message}.`).join('')
 
 const sentences = (field: Field, isBody: boolean, isUpdate: boolean): string => {
-  const { about, references, unique, format, managed, redacted, readBy } = field
+  const { about, references, unique, format, managed, redacted, readBy, writeBy } = field
+  const start = startOf(field, isBody, isUpdate)
   return [
     about,
     references && `References the \`id\` of a row of \`/v1/${references}\`.`,
@@ -121,6 +126,8 @@ const sentences = (field: Field, isBody: boolean, isUpdate: boolean): string => 
     typeof managed === 'function' && 'Set by the service.',
     redacted && (isBody ? 'Never returned.' : 'Always null.'),
     readBy && `Only for ${readBy.join(', ')}${isBody ? '' : '; null for others'}.`,
+    writeBy && `Set only by ${writeBy.join(', ')}${isBody ? '; refused from others' : ''}.`,
+    start && `A new row begins as ${start.map((value) => code(String(value))).join(' or ')}.`,
     isUpdate && field.next && describeSteps(field),
     isBody && !isUpdate && field.default !== undefined && describeDefault(field),
   ]
@@ -138,6 +145,8 @@ const extensionKeywords = (field: Field, isBody: boolean, isUpdate: boolean) => 
   'x-unique': field.unique,
   'x-redacted': isBody ? undefined : field.redacted,
   'x-read-by': field.readBy,
+  'x-write-by': field.writeBy,
+  'x-start': startOf(field, isBody, isUpdate),
   'x-default': isBody && !isUpdate ? defaultName(field) : undefined,
   'x-next': isUpdate ? field.next : undefined,
 })
@@ -150,7 +159,7 @@ const fieldSchemas = (fields: readonly Field[], isBody: boolean, isUpdate = fals
       const isRequired = isBody && !isUpdate ? isMandatory(field) : field.required || (isUpdate && field.redacted)
       const present = isRequired ? value : value.nullable()
       const schema = isRequired && !isUpdate ? present : present.optional()
-      const keywords = ruleKeywords(field)
+      const keywords = ruleKeywords(isBody && !isUpdate ? newField(field) : field)
       // A schema that allows null must name it among the values.
       if (Array.isArray(keywords['enum']) && !isRequired) keywords['enum'] = [...keywords['enum'], null]
       if (isJson(field) && !isRequired) keywords['type'] = [...jsonTypes, 'null']

@@ -221,7 +221,9 @@ const describeUpdate: Verb['describe'] = ({ registry, resource, singular, row })
   const example = rowExample(resource)
   const schema = updateSchema(resource)
   const created = createExample(registry, resource)
-  const changes = Object.keys(schema.shape).map((name) => ({ [name]: example[name] ?? created[name] ?? null }))
+  // One that everybody may make who may change rows, if there is any.
+  const fields = updatableFields(resource).toSorted((a, b) => Number(!!a.writeBy) - Number(!!b.writeBy))
+  const changes = fields.map(({ name }) => ({ [name]: example[name] ?? created[name] ?? null }))
   // A redacted field has no example, and null is refused for it.
   const changed = changes.find((body) => schema.safeParse(body).success) ?? {}
   const readBody = updateBodyReader(resource, schema)

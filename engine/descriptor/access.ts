@@ -31,6 +31,8 @@ export type Rows = 'all' | readonly RowRule[]
 export interface ResourceRights extends Readonly<Record<AccessName, Rows>> {
   /** The fields that are null for it. */
   readonly hidden: readonly string[]
+  /** The fields that it may not set, although it may see them. */
+  readonly readOnly: readonly string[]
 }
 
 /** What a caller may do. */
@@ -85,13 +87,17 @@ const rightsIn = (resource: Resource, caller: Identity): ResourceRights => {
   const { access = { read: 'public' }, fields } = resource
   const rows = (name: AccessName): Rows =>
     caller.isService ? 'all' : allowedRows(resource, rulesOf(access[name]), caller)
-  const isHidden = ({ readBy }: Field) => readBy && !caller.isService && !readBy.some((word) => hasRole(caller, word))
+  const lacks = (roles: readonly string[] | undefined) =>
+    roles && !caller.isService && !roles.some((word) => hasRole(caller, word))
+  const hidden = fields.filter(({ readBy }) => lacks(readBy))
+  const readOnly = fields.filter((field) => !hidden.includes(field) && lacks(field.writeBy))
   return {
     read: rows('read'),
     create: rows('create'),
     update: rows('update'),
     delete: rows('delete'),
-    hidden: fields.filter(isHidden).map(({ name }) => name),
+    hidden: hidden.map(({ name }) => name),
+    readOnly: readOnly.map(({ name }) => name),
   }
 }
 

@@ -116,6 +116,13 @@ const checkAccess = ({ access, fields, create, update, delete: remove }: Descrip
   }
 }
 
+/** The fields that rules of access begin with. */
+const accessFields = ({ access }: Descriptor): string[] =>
+  accessNames
+    .flatMap((name) => rulesOf(access?.[name]))
+    .flatMap((rule) => (typeof rule === 'object' && !isClaim(rule) ? Object.keys(rule ?? {}) : []))
+    .map((path) => path.replace(/\..*/, ''))
+
 /** Columns of an existing table that two fields have. */
 const checkColumns = ({ idColumn = 'id' }: Descriptor, fields: CheckedField['fields'], report: Report): void => {
   const columns = Object.entries(fields).map(([name, { column = name }]) => [name, column] as const)
@@ -150,6 +157,7 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
   )
   const hasReaders = descriptor.access !== undefined || Object.values(fields).some(({ readBy }) => readBy)
 
+  const named = accessFields(descriptor)
   checkAccess(descriptor, reportAt(report, 'access'))
   if (descriptor.import && !create) report('import needs create: true, because it creates rows', 'import')
   if (!existing && idColumn !== undefined)
@@ -185,6 +193,7 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
       isRequired,
       isUpdatable: update === true || (Array.isArray(update) && update.includes(name)),
       isCreatable: create,
+      isInAccess: named.includes(name),
       isExisting: existing,
       fields,
       targets,

@@ -116,6 +116,10 @@ type IdOf<D> = D extends Descriptor<infer _F, infer _R, infer _U, infer I> ? I :
 type ValueIn<F extends Fields, Name extends keyof F> = F[Name]['options'] extends { oneOf: readonly (infer V)[] }
   ? V
   : ValueOf<F[Name]['kind']>
+/** What a create may send: the values with which the steps begin, where `start` says them. */
+type NewValueIn<F extends Fields, Name extends keyof F> = F[Name]['options'] extends { start: readonly (infer V)[] }
+  ? V
+  : ValueIn<F, Name>
 type NamesWith<F extends Fields, Option extends string> = {
   [Name in keyof F]: F[Name]['options'] extends Record<Option, unknown> ? Name : never
 }[keyof F]
@@ -141,8 +145,8 @@ type Mandatory<D> = Exclude<Extract<Writable<D>, RequiredOf<D>>, NamesWith<Field
 
 /** The body of a create. A field is mandatory if it is required and has no default. */
 export type CreateBody<D> = Flat<
-  (IdOf<D> extends 'text' ? { id: string } : object) & { [Name in Mandatory<D>]: ValueIn<FieldsOf<D>, Name> } & {
-    [Name in Exclude<Writable<D>, Mandatory<D>>]?: ValueIn<FieldsOf<D>, Name> | null
+  (IdOf<D> extends 'text' ? { id: string } : object) & { [Name in Mandatory<D>]: NewValueIn<FieldsOf<D>, Name> } & {
+    [Name in Exclude<Writable<D>, Mandatory<D>>]?: NewValueIn<FieldsOf<D>, Name> | null
   }
 >
 

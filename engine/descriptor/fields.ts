@@ -24,9 +24,9 @@ type ListOptionOf<K extends Kind, Name extends ListOption, T> = {
 }
 
 /** The options of a kind. Only these are inferred: TypeScript does not name unknown properties of an inferred type. */
-type GivenOptions<K extends Kind, V, D, M, F, R, S> = Omit<
+type GivenOptions<K extends Kind, V, D, M, F, R, S, B> = Omit<
   OptionsOf[K],
-  'default' | 'managed' | 'oneOf' | 'next' | 'digits' | 'places' | ListOption
+  'default' | 'managed' | 'oneOf' | 'next' | 'start' | 'digits' | 'places' | ListOption
 > & {
   default?: D
   managed?: M
@@ -38,13 +38,17 @@ type GivenOptions<K extends Kind, V, D, M, F, R, S> = Omit<
     ? {
         oneOf?: readonly V[]
         next?: { readonly [From in `${NoInfer<V> & (string | number)}`]?: readonly NoInfer<V>[] }
+        start?: readonly B[]
       }
     : object)
 
 /** The inferred options, which decide what a row and a create body may have; NoInfer, because `defineResource` gives a context. */
-type InferredOptions<K extends Kind, V, D, M, F, R, S> = ([D] extends [undefined] ? object : { default: NoInfer<D> }) &
+type InferredOptions<K extends Kind, V, D, M, F, R, S, B> = ([D] extends [undefined]
+  ? object
+  : { default: NoInfer<D> }) &
   ([M] extends [undefined] ? object : { managed: NoInfer<M> }) &
   ([ValueOf<K>] extends [V] ? object : { oneOf: readonly NoInfer<V>[] }) &
+  ([V] extends [B] ? object : { start: readonly NoInfer<B>[] }) &
   ([F] extends [true] ? { filter: true } : object) &
   ([R] extends [true] ? { range: true } : object) &
   ([S] extends [true] ? { sort: true } : object)
@@ -58,11 +62,12 @@ const fieldFunction =
     const F extends true | undefined = undefined,
     const R extends true | undefined = undefined,
     const S extends true | undefined = undefined,
+    const B extends V = V,
   >(
-    options?: GivenOptions<K, V, D, M, F, R, S>,
-  ): FieldSpec<K, InferredOptions<K, V, D, M, F, R, S>> => ({
+    options?: GivenOptions<K, V, D, M, F, R, S, B>,
+  ): FieldSpec<K, InferredOptions<K, V, D, M, F, R, S, B>> => ({
     kind,
-    options: (options ?? {}) as InferredOptions<K, V, D, M, F, R, S>,
+    options: (options ?? {}) as InferredOptions<K, V, D, M, F, R, S, B>,
   })
 
 /** An integer between −(2^53−1) and 2^53−1. */

@@ -63,6 +63,8 @@ export interface CheckedField {
   readonly isRequired: boolean
   readonly isUpdatable: boolean
   readonly isCreatable: boolean
+  /** Whether a rule of `access` compares it with a claim, or follows it. */
+  readonly isInAccess: boolean
   /** Whether the table belongs to another program. */
   readonly isExisting: boolean
   /** The options of all fields of the resource. */
@@ -228,6 +230,18 @@ export const fieldOptions = {
       if (isRequired) report('a field with readBy is null for others, so it cannot be required', 'readBy')
       if (options.redacted) report('a redacted field is null for everybody; remove one of the two', 'readBy')
       if (readBy.includes('public')) report('readBy names roles; for everybody, remove it', 'readBy')
+    },
+  }),
+  /** The role, or the list of roles, that may send the field, such as `'registrar'`; everybody else gets the default or null. */
+  writeBy: option({
+    shape: shape("a role or a list of roles, such as 'registrar'", z.union([filledText, roles])),
+    check: (writeBy, { isRequired, isInAccess, options }, report) => {
+      if ([writeBy].flat().includes('public')) report('writeBy names roles; for everybody, remove it', 'writeBy')
+      if (options.managed) report('a managed field is set by the service; remove one of the two', 'writeBy')
+      else if (isRequired && options.default === undefined)
+        report('a required field with writeBy needs a default, because others create rows without it', 'writeBy')
+      if (isInAccess)
+        report('a rule of access names the field, so whoever writes rows must be able to set it', 'writeBy')
     },
   }),
   /** The column of an existing table, if it has another name than the field. */
@@ -399,6 +413,33 @@ export const fieldOptions = {
             report(`next: ${formatValue(to)} follows itself, which is no change`, 'next', from, index)
         }
       }
+    },
+  }),
+  /** Beside `next`: the values that a create may send: `['Pending']`. Without it, all of `oneOf`. */
+  start: option({
+    shape: (spec) =>
+      shape(
+        `a list of at least one value, each ${kindOf(spec.kind).expected}`,
+        z.array(schemaOf(spec)).nonempty().readonly(),
+      ),
+    kinds: ['text', 'integer'],
+    check: (start, field, report) => {
+      const { kind, options } = field
+      const { oneOf, next, default: preset } = options
+      if (!next) report('start needs next; without steps, oneOf has the values that rows may have', 'start')
+      for (const [index, value] of start.entries()) {
+        if (oneOf && !oneOf.includes(value))
+          report(
+            `start: ${formatValue(value)} is not in oneOf${didYouMean(String(value), oneOf.map(String))}`,
+            'start',
+            index,
+          )
+        if (start.indexOf(value) !== index) report(`start names ${formatValue(value)} twice`, 'start', index)
+      }
+      const first =
+        typeof preset === 'function' ? checkFunction('default', preset, { ...options, kind }, () => {}) : preset
+      if (first !== undefined && !start.includes(first as GivenValue))
+        report(`default is ${formatValue(first)}, which is not in start`, 'default')
     },
   }),
   /** The least value. */

@@ -13,8 +13,8 @@ export type { GivenValue }
 export type Value = GivenValue | null
 export type RowValues = Record<string, Value>
 
-/** A field: its options in the descriptor, with `unique` and `format` in one form. */
-export interface Field extends Readonly<Omit<Options<GivenValue>, 'unique' | 'format'>> {
+/** A field: its options in the descriptor, with `unique`, `format` and `writeBy` in one form. */
+export interface Field extends Readonly<Omit<Options<GivenValue>, 'unique' | 'format' | 'writeBy'>> {
   readonly name: string
   readonly column: string
   readonly kind: Kind
@@ -22,6 +22,10 @@ export interface Field extends Readonly<Omit<Options<GivenValue>, 'unique' | 'fo
   /** The fields within whose values it is unique; empty if it is unique in the whole table, undefined if it is not unique. */
   readonly unique: readonly string[] | undefined
   readonly format: TextFormat | undefined
+  /** The roles that may set it; undefined if everybody may who writes the row. */
+  readonly writeBy?: readonly string[] | undefined
+  /** Whether it cannot be set by the person for whom the resource is shown. */
+  readonly isReadOnly?: true
 }
 
 export interface Resource extends Omit<Descriptor, 'fields' | 'required'> {
@@ -89,7 +93,7 @@ const withMilliseconds = (kind: Kind, options: Options<GivenValue>): Options<Giv
 }
 
 const makeField = (name: string, { kind, options }: FieldSpec, required: boolean): Field => {
-  const { unique, format, column = name, ...rest } = withMilliseconds(kind, options as Options<GivenValue>)
+  const { unique, format, writeBy, column = name, ...rest } = withMilliseconds(kind, options as Options<GivenValue>)
   return {
     ...rest,
     name,
@@ -98,6 +102,7 @@ const makeField = (name: string, { kind, options }: FieldSpec, required: boolean
     required,
     unique: unique === true ? [] : unique,
     format: kindOf(kind).isText ? (format ?? describeClock(rest.default ?? rest.managed)?.format) : undefined,
+    writeBy: writeBy === undefined ? undefined : [writeBy].flat(),
   }
 }
 
@@ -127,7 +132,8 @@ export const resourceFrom = (
 
 export const managedResources = (registry: Registry): Registry => registry.filter(({ existing }) => !existing)
 
-export const writableFields = (resource: Resource): Field[] => resource.fields.filter((field) => !field.managed)
+export const writableFields = (resource: Resource): Field[] =>
+  resource.fields.filter(({ managed, isReadOnly }) => !managed && !isReadOnly)
 
 export const filterFields = (resource: Resource): Field[] => resource.fields.filter((field) => field.filter)
 

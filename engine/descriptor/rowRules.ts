@@ -2,7 +2,7 @@
 import type { Rule } from './define.js'
 import { JsonText } from './jsonText.js'
 import { canonicalOf, type KindSpec, kindOf } from './kinds/index.js'
-import type { Field, GivenValue, Resource, RowValues } from './registry.js'
+import type { Field, GivenValue, Resource, RowValues, Value } from './registry.js'
 import { Violation } from './violations.js'
 
 /** Whether an update of a row depends on the row as it is. */
@@ -27,6 +27,35 @@ export const brokenRules = (
     const held: unknown = holds(Object.fromEntries(values))
     if (typeof held !== 'boolean') throw new TypeError(`the rule "${message}" of ${resource} returned ${typeof held}`)
     return !held
+  })
+
+const newFields = new WeakMap<Field, Field>()
+
+/** A field as a create may send it: with the values of `start` alone. The same object for the same field, whose schema is kept. */
+export const newField = (field: Field): Field => {
+  const { start } = field
+  if (!start) return field
+  const known = newFields.get(field) ?? { ...field, oneOf: start }
+  newFields.set(field, known)
+  return known
+}
+
+/** A resource whose creates may send every value, as those of whoever operates the service may. */
+export const withoutStart = (resource: Resource): Resource => ({
+  ...resource,
+  fields: resource.fields.map(({ start: _, ...field }) => field),
+})
+
+/** The values that a create sends although they only follow others; null begins anywhere. */
+export const wrongStarts = (
+  fields: readonly Field[],
+  sent: Readonly<Record<string, Value | undefined>>,
+): [Field, Violation][] =>
+  fields.flatMap((field): [Field, Violation][] => {
+    const { start, name } = field
+    const value = sent[name] ?? null
+    if (!start || value === null || start.includes(value)) return []
+    return [[field, new Violation('transition', value, { from: null, expected: start })]]
   })
 
 /** The fields whose values an update would change by a step that `next` does not allow; from null, and from a value that `oneOf` lacks, all are allowed. */

@@ -10,7 +10,7 @@ import {
   type Value,
   writableFields,
 } from './registry.js'
-import { brokenRules } from './rowRules.js'
+import { brokenRules, newField } from './rowRules.js'
 import { sampleValue, sampleValues } from './samples.js'
 import { findViolation } from './valueRules.js'
 
@@ -136,7 +136,7 @@ export interface SampleRequest {
 /** A body with a value in every field that a client may set, except where only null fits; throws a NoSample if there is none. */
 export const findBody = ({ rows, resource, n, fixed = {}, needed = [] }: SampleRequest): RowValues => {
   const { path } = resource
-  const fields = new Map(writableFields(resource).map((field) => [field.name, field]))
+  const fields = new Map(writableFields(resource).map((field) => [field.name, newField(field)]))
   const usedKeys = new Map(uniqueKeys(resource).map((names) => [names.join(), new Set<string>()]))
   for (const row of usedKeys.size > 0 ? rows(path) : [])
     for (const names of uniqueKeys(resource)) usedKeys.get(names.join())?.add(keyValue(names, row) ?? '')

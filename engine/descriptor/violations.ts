@@ -93,6 +93,7 @@ const bodyWords: Readonly<Record<string, (value: never, ctx: never, isRedacted: 
     isMoment(le) ? [`must be ${le} or earlier`, `${value} is later`] : [`must be at most ${le}`, `${value} is more`],
   transition: (to: unknown, { from, expected }: { from: unknown; expected: readonly unknown[] }) => {
     const steps = expected.map(quote).join(' or ')
+    if (from === null) return [`must begin as ${steps}`, `${quote(to)} is not for new rows`]
     const step = `cannot change from ${quote(from)} to ${to === null ? 'null' : quote(to)}`
     return `${step}; ${steps === '' ? 'it is final' : `it may become ${steps}`}`
   },

@@ -85,9 +85,11 @@ const renderSelect = (field: Field, view: FormView, common: Html, values: readon
 const withPicker = (registry: Registry, field: Field, input: Html): Html =>
   html`<span class="with-picker">${input}<input type="${inputType(field)}" class="picker" tabindex="-1" aria-label="Choose ${fieldTitle(registry, field).toLowerCase()} from a calendar" hidden></span>`
 
-/** The values that an update may choose: what is stored, and what may follow it. */
-const possibleValues = ({ next, oneOf = [] }: Field, stored: Value): readonly GivenValue[] | undefined =>
-  next && stored !== null && oneOf.includes(stored) ? [stored, ...(next[String(stored)] ?? [])] : undefined
+/** The values to choose from: for a new row those with which it may begin; then what is stored, and what may follow it. */
+const possibleValues = ({ next, start, oneOf = [] }: Field, { row }: FormView, stored: Value) => {
+  if (!row) return start
+  return next && stored !== null && oneOf.includes(stored) ? [stored, ...(next[String(stored)] ?? [])] : undefined
+}
 
 /** Shows the name of the row that a reference stands for; the id is beside it. */
 const referenceInput = (target: Resource, common: Html, id: string, { labels }: FormView): Html => {
@@ -113,7 +115,7 @@ const renderInput = (
   const common = html`id="field-${name}" name="${name}" autocomplete="off" aria-describedby="help-${name} issue-${name}"${isNeeded(field, view) && html` aria-required="true"`}${isWrong && html` aria-invalid="true"`}`
   if (target) return referenceInput(target, common, text, view)
   const isBox = input === 'checkbox' && field.required
-  const values = possibleValues(field, stored) ?? oneOf ?? (input === 'checkbox' ? [true, false] : undefined)
+  const values = possibleValues(field, view, stored) ?? oneOf ?? (input === 'checkbox' ? [true, false] : undefined)
   if (values && !isBox) return renderSelect(field, view, common, values, text)
   const hint = defaultText(field, view) ?? (view.row && redacted ? 'Redacted' : format ? formats[format] : '')
   const placeholder = html` placeholder="${hint}"`

@@ -1,5 +1,5 @@
 /** The form that imports a file: a dry run first, with each issue at its cell, then one button. */
-import { pathNotFound } from '../contract/errors.js'
+import { type Issue, pathNotFound } from '../contract/errors.js'
 import { matchFields, maxImportRows } from '../contract/importParameters.js'
 import { bodyLimit } from '../contract/rowBody.js'
 import { kindOf } from '../descriptor/kinds/index.js'
@@ -33,14 +33,16 @@ export const importTemplate = (_: Visitor, { resource }: ResourceRequest): TextF
 /** The fields that the service sets; a file may have them, and they are not read. */
 export const unreadFields = (resource: Resource): string[] => {
   const fields = writableFields(resource)
-  return resource.fields.filter((field) => !fields.includes(field)).map(({ name }) => name)
+  return resource.fields.filter((field) => !fields.includes(field) && !field.isReadOnly).map(({ name }) => name)
 }
 
 /** What a cell of a column has; a text may be any. */
 const cellForm = (registry: Registry, field: Field): string | undefined => {
   const target = referencedResource(registry, field)
   if (target) return `the id of a row of ${target.plural.toLowerCase()}`
-  return field.oneOf ? field.oneOf.map(String).join(', ') : kindOf(field.kind).cell
+  const { oneOf, start } = field
+  if (!oneOf) return kindOf(field.kind).cell
+  return `${oneOf.join(', ')}${start ? `; in a new row ${start.join(' or ')}` : ''}`
 }
 
 const counted = (count: number, word: string): string => `${grouped(count)} ${word}`
@@ -50,16 +52,27 @@ const rowsOf = (count: number): string => counted(count, count === 1 ? 'row' : '
 export const importMessage = (resource: Resource, { created, updated, unchanged }: ImportCounts): string =>
   `Imported ${resource.plural.toLowerCase()}: ${counted(created, 'created')}, ${counted(updated, 'changed')}, ${counted(unchanged, 'unchanged')}.`
 
+/** What is wrong with the file as a whole, and once each the members that no row may have: a button leaves them out. */
+const issuesOfFile = (issues: readonly Issue[]): Issue[] => {
+  const unwanted = new Map<string | number, Issue>()
+  for (const {
+    type,
+    loc: [place = '', row, name],
+    msg,
+  } of issues)
+    if (type === 'extra_forbidden' && typeof row === 'number' && name !== undefined)
+      unwanted.set(name, { type, loc: [place, name], msg })
+  return [...issues.filter(({ loc }) => typeof loc[1] !== 'number'), ...unwanted.values()]
+}
+
 const renderIssues = ({ issues, total, preview }: CheckedImport): Html => {
   const first = total > issues.length ? ` The first ${issues.length} are shown.` : ''
   const head = `Nothing was imported: ${counted(total, total === 1 ? 'error' : 'errors')}.${first}`
-  const fileIssues = issues
-    .filter(({ loc }) => typeof loc[1] !== 'number')
-    .map(({ loc: [place, name], line, msg }) =>
-      place === 'body' && typeof name === 'string'
-        ? html`<p class="notice error">${msg} <button name="ignore" value="${name}">Leave it out</button></p>`
-        : html`<p class="notice error">${line !== undefined && `Line ${line}: `}${msg}</p>`,
-    )
+  const fileIssues = issuesOfFile(issues).map(({ loc: [place, name], line, msg }) =>
+    place === 'body' && typeof name === 'string'
+      ? html`<p class="notice error">${msg} <button name="ignore" value="${name}">Leave it out</button></p>`
+      : html`<p class="notice error">${line !== undefined && `Line ${line}: `}${msg}</p>`,
+  )
   return html`<p class="notice error" role="alert">${head}</p>${fileIssues}${preview}`
 }
 
@@ -102,7 +115,11 @@ export const importPage = (visitor: Visitor, { resource, origin, posted }: Resou
     (field) =>
       html`<li><div>${bothNames(registry, field)}${isMandatory(field) && html` <span class="required">required</span>`} <span class="note">${cellForm(registry, field)}</span></div></li>`,
   )
-  const names = unreadFields(resource).map((name) => html`<code>${name}</code>`)
+  const locked = resource.fields.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name)
+  const note = (words: string, names: readonly string[]) => {
+    const list = names.map((name) => html`<code>${name}</code>`)
+    return names.length > 0 && html`<p class="note">${words}: ${joined(list, ', ')}</p>`
+  }
   const issue = posted?.issues.map(({ message }) => message).join(' ') ?? ''
   // The script keeps what was pasted.
   const text = posted && !posted.texts.has('form.script') ? (posted.texts.get('text') ?? '') : ''
@@ -130,7 +147,7 @@ ${pasted}</textarea></details></div>
   const curl = `curl -X POST ${shellWord(`${origin}${apiUrl(resource, 'import')}?dryRun=true`)} -H ${shellWord('Authorization: Bearer TOKEN')} -H 'Content-Type: text/csv' --data-binary @FILE`
   const main = html`<div class="title"><div><h1>Import ${plural}</h1><p class="lead">All rows of a file, or none. You see what would change before anything is stored.</p></div></div>
     <div class="row-columns"><div>${formOrSignIn(visitor, url, form)}</div><div class="beside">
-    <section class="referrers" aria-labelledby="columns-title"><h2 id="columns-title">Columns</h2><ul class="plain-list">${columns}</ul>${names.length > 0 && html`<p class="note">Set by the service, and not read from the file: ${joined(names, ', ')}</p>`}
+    <section class="referrers" aria-labelledby="columns-title"><h2 id="columns-title">Columns</h2><ul class="plain-list">${columns}</ul>${note('Set by the service, and not read from the file', unreadFields(resource))}${note('Set by other roles, so that a file must have no values of', locked)}
     <p><a href="${pageUrl(resource, 'template.csv')}" download>Download a template</a></p></section>
     ${requestPanel(visitor, ['import', resource], curl)}</div></div>`
   return {

@@ -22,7 +22,8 @@ const seenResource = (
   const isSeen = (path: string) => registry.some((one) => one.path === path && isAllowed(rights.of(one).read))
   const seenField = (field: Field): Field => {
     const { references, ...unlinked } = field
-    return references === undefined || isSeen(references) ? field : unlinked
+    const seen = references === undefined || isSeen(references) ? field : unlinked
+    return granted.readOnly.includes(field.name) ? { ...seen, isReadOnly: true } : seen
   }
   return {
     ...resource,

@@ -1,7 +1,7 @@
 /** The handler of an import: reads the rows, checks all of them, and stores all or none. */
 import * as errors from '../contract/errors.js'
 import { keyReused } from '../contract/headers.js'
-import { forbiddenParameters, withoutHidden } from '../contract/hiddenFields.js'
+import { allowedBody, forbiddenParameters } from '../contract/hiddenFields.js'
 import { type ImportQuery, importQueryParser, maxImportRows } from '../contract/importParameters.js'
 import { type ImportType, importTypes, rowReader, type SentRow } from '../contract/importRows.js'
 import { constraintIssue } from '../contract/issues.js'
@@ -65,11 +65,13 @@ export const importer = (service: Service, operation: ImportOperation) => {
     importRows: (table: Table, given: Import) => Promise<ImportOutcome>,
   ): Promise<Stored> => {
     const table = tables.table(resource, [], rights)
-    const { hidden } = rights.of(resource)
+    const allowed = rights.of(resource)
+    const { readCreate, readUpdate } = operation
     const readers = {
       resource,
-      readCreate: withoutHidden(operation.readCreate, hidden),
-      ...(operation.readUpdate && { readUpdate: withoutHidden(operation.readUpdate, hidden) }),
+      readCreate: allowedBody(readCreate, resource, allowed),
+      ...(readUpdate && { readUpdate: allowedBody(readUpdate, resource, allowed) }),
+      readOnly: allowed.readOnly,
     }
     const created = createdIds(resource, sent)
     let before = ''
@@ -95,7 +97,12 @@ export const importer = (service: Service, operation: ImportOperation) => {
   return {
     async read(rights: Rights, { type, bytes, query: { match, ignore } }: SentImport): Promise<SentRow[]> {
       const pause = inTurns()
-      const names = { allowed: importedFields(resource, match, rights.of(resource).hidden), ignored: new Set(ignore) }
+      const { hidden, readOnly } = rights.of(resource)
+      const names = {
+        allowed: importedFields(resource, match, hidden),
+        ignored: new Set(ignore),
+        readOnly: new Set(readOnly.filter((name) => name !== match)),
+      }
       const rows: SentRow[] = []
       for (const row of rowReader(resource, type, names)(bytes)) {
         if (rows.push(row) > maxImportRows) throw errors.tooManyRows(maxImportRows)

@@ -149,11 +149,22 @@ export const createdIds = (resource: Resource, rows: Iterable<SentRow>, ids = di
   return ids
 }
 
+const withoutMembers = (body: SentRow['body'], names: readonly string[]): SentRow['body'] =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
+
 /** Makes the function that checks rows; it remembers the values of those before, which must differ. */
 export const importChecker = (
   registry: Registry,
   table: Table,
-  { resource, readCreate, readUpdate }: Pick<ImportOperation, 'resource' | 'readCreate' | 'readUpdate'>,
+  {
+    resource,
+    readCreate,
+    readUpdate,
+    readOnly = [],
+  }: Pick<ImportOperation, 'resource' | 'readCreate' | 'readUpdate'> & {
+    /** The fields that the caller may not set. */
+    readonly readOnly?: readonly string[]
+  },
   matchName: string | undefined,
 ) => {
   const isAssigned = idField(resource).managed !== undefined
@@ -181,7 +192,10 @@ export const importChecker = (
 
   const preset = resource.fields.filter(({ references, default: value, managed }) => references && (value ?? managed))
   const created = ({ body, source, empty }: SentRow): Checked => {
-    const { values, issues } = readCreate(body, source)
+    // An empty cell is not sent where it may not be.
+    const left = empty.filter((name) => readOnly.includes(name))
+    const sent = left.length > 0 ? withoutMembers(body, left) : body
+    const { values, issues } = readCreate(sent, source)
     const isSent = (name: string) => Object.hasOwn(body, name) && !empty.includes(name)
     const unsent = preset.map(({ name }) => name).filter((name) => !isSent(name))
     return { row: { kind: 'insert', values, unsent }, final: values, issues }
@@ -192,8 +206,10 @@ export const importChecker = (
     match: string,
     { body: stored, row: before }: Existing,
   ): Checked => {
-    const members = Object.entries(body).filter(([name]) => name !== match && !empty.includes(name))
-    const { values, issues } = readUpdate?.(Object.fromEntries(members), source) ?? { values: {}, issues: [] }
+    const { values, issues } = readUpdate?.(withoutMembers(body, [match, ...empty]), source) ?? {
+      values: {},
+      issues: [],
+    }
     const isSecret = (name: string) => resource.fields.some((field) => field.name === name && field.redacted)
     const texts = jsonNames.length > 0 ? memberTexts(String(stored)) : undefined
     // The digits of numbers count, which a parsed value has lost.

@@ -28,7 +28,7 @@ type Sealed = { readonly until: number } & (
 const usedNames = ({ registry, operations = [] }: Pick<Service, 'registry' | 'operations'>) => {
   const ofResources = registry.flatMap(({ access, fields }) => [
     ...accessNames.flatMap((name) => rulesOf(access?.[name])),
-    ...fields.flatMap(({ readBy = [] }) => readBy),
+    ...fields.flatMap(({ readBy = [], writeBy = [] }) => [...readBy, ...writeBy]),
   ])
   const rules = [...ofResources, ...operations.flatMap(({ access }) => access)]
   return {

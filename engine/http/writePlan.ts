@@ -1,7 +1,7 @@
 /** Plans the writes of a request: what each stores, with the ids and the rows that those before it make. */
 import type { BatchMethod } from '../contract/batchBody.js'
 import * as errors from '../contract/errors.js'
-import { withoutHidden } from '../contract/hiddenFields.js'
+import { allowedBody } from '../contract/hiddenFields.js'
 import { bodyIssue, changeIssues } from '../contract/issues.js'
 import type { BodyReader } from '../contract/rowBody.js'
 import type { Rights } from '../descriptor/access.js'
@@ -169,13 +169,14 @@ export const writePlanner = (
       later,
       issues: references,
     } = isSingle ? literal(sentWrite.body) : resolved(sentWrite.body, resource, made.names)
-    const { hidden } = rights.of(resource)
-    const { values, issues } =
-      bodies.get(operation) ?? withoutHidden(readBody as BodyReader, hidden)(body, sentWrite.source ?? '')
+    const readAllowed = () => allowedBody(readBody as BodyReader, resource, rights.of(resource))
+    const { values, issues } = bodies.get(operation) ?? readAllowed()(body, sentWrite.source ?? '')
     bodies.set(operation, { values, issues })
+    const isForbidden = (name: unknown) => issues.some(({ type, loc }) => type === 'extra_forbidden' && loc[1] === name)
+    const unresolved = references.filter(({ loc }) => !isForbidden(loc[1]))
     const allIssues = [
-      ...references,
-      ...issues.filter(({ loc }) => !references.some((reference) => reference.loc[1] === loc[1])),
+      ...unresolved,
+      ...issues.filter(({ loc }) => !unresolved.some((reference) => reference.loc[1] === loc[1])),
       ...otherIssues,
     ]
     const marked = withMarkers(values, later)

@@ -428,6 +428,32 @@ test('a new rule between fields, and steps that are no longer allowed, break wri
   ])
 })
 
+test('the values with which new rows begin are those of the create', () => {
+  const withStart = (start?: readonly string[]) => {
+    const stage = text({ oneOf: ['a', 'b', 'c'], next: { a: ['b'] }, ...(start && { start }) } as never)
+    return makeDocument(makeRegistry(books({ update: true })(fields({ stage })(original))))
+  }
+  assert.equal(structural(compare(withStart(), withStart(['a', 'b']))), [
+    'start-changed BookCreate.stage',
+    'value-removed BookCreate.stage: writers',
+  ])
+  assert.equal(structural(compare(withStart(['a']), withStart())), [
+    'start-changed BookCreate.stage',
+    'value-added BookCreate.stage',
+    'value-added BookCreate.stage',
+  ])
+})
+
+test('a field that fewer roles may set breaks those who did', () => {
+  const found = (from: Spec, to: Spec) => structural(compare(withField(from), withField(to)))
+  assert.equal(found(text(), text({ writeBy: 'a' })), ['field-locked BookCreate.extra: writers'])
+  assert.equal(found(text({ writeBy: ['a', 'b'] }), text({ writeBy: ['b', 'c'] })), [
+    'field-locked BookCreate.extra: writers',
+  ])
+  assert.equal(found(text({ writeBy: 'a' }), text({ writeBy: ['b', 'a'] })), ['field-unlocked BookCreate.extra'])
+  assert.equal(found(text({ writeBy: 'a' }), text()), ['field-unlocked BookCreate.extra'])
+})
+
 test('an object that no longer allows other properties breaks writers', () => {
   const closed = edited(before, ['components', 'schemas', 'BookCreate', 'additionalProperties'], true)
   assert.equal(compare(closed, before).map(summarize), ['closed BookCreate: writers'])

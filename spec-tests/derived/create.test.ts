@@ -22,6 +22,7 @@ interface Issue {
   readonly type: string
   readonly loc: string[]
   readonly msg: string
+  readonly ctx?: object
 }
 
 /** Replaces numbers, so that the values that a function returns at different moments are equal. */
@@ -200,6 +201,26 @@ const defineTests = async ({ registry, resources, settings }: Project): Promise<
         const value = body[name]
         const { status, text, body: row } = await create(resource.path, withLiteral(body, name, `${value}.0`))
         assert.equal([status, row[name], text.includes(`"${name}":${value}.0`)], [201, value, false], text)
+      })
+    }
+
+    for (const field of fields.filter(({ start }) => start)) {
+      const { name, oneOf = [], start = [] } = field
+      test(`${name} of a new row begins as ${start.join(' or ')}`, async () => {
+        for (const value of start) {
+          release()
+          const body = await ifFound(freshBody(resource, { [name]: value }))
+          if (body) await stored(resource, body)
+        }
+        const body = await freshBody(resource)
+        for (const value of oneOf.filter((one) => !start.includes(one))) {
+          const [issues] = await rejected(resource, { ...body, [name]: value })
+          assert.equal(
+            issues?.filter(({ loc }) => loc[1] === name).map(({ type, ctx }) => [type, ctx]),
+            [['transition', { from: null, expected: start }]],
+            JSON.stringify(issues),
+          )
+        }
       })
     }
 

@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert'
 import { isGuarded, isPublic } from '../../engine/descriptor/access.js'
 import { type AccessName, type AccessRule, accessNames, isClaim, rulesOf } from '../../engine/descriptor/define.js'
-import type { Resource } from '../../engine/descriptor/registry.js'
+import { type Resource, updatableFields } from '../../engine/descriptor/registry.js'
 import { callersNamed } from '../support/callers.js'
 import { derivedSuite } from '../support/derivedSuite.js'
 import { startService, token } from '../support/service.js'
@@ -40,7 +40,8 @@ const seenBy = ({ access, fields }: Resource, caller: Caller, rows: readonly Row
 /** Callers for the rules of a resource: one for each role, and some for the claims, with values that rows have. Their names are their keys. */
 const callersOf = ({ path, access, fields }: Resource, rows: readonly Row[]): Caller[] => {
   const rules = accessNames.flatMap((name) => rulesOf(access?.[name]))
-  const words = [...rules.filter((rule) => typeof rule === 'string'), ...fields.flatMap(({ readBy = [] }) => readBy)]
+  const fieldRoles = fields.flatMap(({ readBy = [], writeBy = [] }) => [...readBy, ...writeBy])
+  const words = [...rules.filter((rule) => typeof rule === 'string'), ...fieldRoles]
   const roles = [...new Set(words)].filter((word) => word !== 'public')
   const claimed = rules.flatMap((rule) => (typeof rule === 'string' ? [] : Object.entries(rule)))
   const valueIn = (row: Row | undefined) =>
@@ -61,7 +62,9 @@ const callersOf = ({ path, access, fields }: Resource, rows: readonly Row[]): Ca
 }
 
 await eachProject(async ({ resources, settings }) => {
-  const guarded = resources.filter((resource) => resource.access || isGuarded(resource))
+  const guarded = resources.filter(
+    (resource) => resource.access || isGuarded(resource) || resource.fields.some(({ writeBy }) => writeBy),
+  )
   if (guarded.length === 0) return
   const named: Record<string, { roles: string[]; claims: Record<string, unknown> }> = {}
   const service = await startService({ ...settings, credentials: callersNamed(named) })
@@ -118,6 +121,39 @@ await eachProject(async ({ resources, settings }) => {
       }
       if (!isPublic(resource)) assert.is((await service.send(`/api/v1/${path}`)).status, 401)
     })
+
+    const writable = resource.fields.filter(({ writeBy }) => writeBy)
+    const updatable = updatableFields(resource).map(({ name }) => name)
+    if (writable.length > 0)
+      test('who lacks the role of a field cannot send it, in creates and updates', async () => {
+        const { rows } = await readAll(path, asService)
+        const unknown = resource.fields.some(({ name }) => name === 'no_such_field')
+          ? 'no_such_field_'
+          : 'no_such_field'
+        for (const caller of callersOf(resource, rows)) {
+          named[caller.name] = { roles: [...caller.roles], claims: { ...caller.claims } }
+          const headers = { authorization: `Bearer ${caller.name}`, 'content-type': 'application/json' }
+          for (const { name, writeBy, readBy } of writable) {
+            const lacks = (roles: readonly string[] = ['public']) => !roles.some((role) => holds(role, caller, {}))
+            // Nothing is stored, whoever sends it.
+            const body = JSON.stringify({ [name]: null, [unknown]: 1 })
+            const send = async (method: 'POST' | 'PATCH', url: string) => {
+              const { status, body: sent } = await service.send(`/api/v1/${url}`, { method, headers, body })
+              if (status === 403 || status === 404) return
+              const issues: { type: string; loc: string[] }[] = sent.error.details.issues
+              const isRefused = issues.some(({ type, loc }) => type === 'extra_forbidden' && loc[1] === name)
+              assert.equal(
+                [status, isRefused],
+                [422, lacks(writeBy) || lacks(readBy)],
+                `${caller.name} ${method} ${name}`,
+              )
+            }
+            if (resource.create) await send('POST', path)
+            if (!updatable.includes(name)) continue
+            for (const { id } of rows.slice(0, 3)) await send('PATCH', `${path}/${encodeURIComponent(String(id))}`)
+          }
+        }
+      })
     test.run()
   }
 })

@@ -55,7 +55,7 @@ const tableNames =
 
 const kinds = 'text(), integer(), number(), boolean(), date(), timestamp(), uuid(), decimal(), json()'
 const optionList =
-  'about, label, example, default, managed, onUpdate, redacted, readBy, column, renamedFrom, filter, range, sort'
+  'about, label, example, default, managed, onUpdate, redacted, readBy, writeBy, column, renamedFrom, filter, range, sort'
 const throwing = (thrown: unknown) => () => {
   throw thrown
 }
@@ -318,6 +318,56 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     'field "a": next needs update, because only updates make steps',
   ],
   [
+    'the values of new rows',
+    withFields(
+      {
+        a: text({ oneOf: ['open', 'done'], start: ['open'] }),
+        b: text({ oneOf: ['open', 'done'], next: { open: ['done'] }, start: untyped(['opn', 'open', 'open']) }),
+        c: text({ oneOf: ['open', 'done'], next: { open: ['done'] }, start: ['open'], default: 'done' }),
+        d: integer({ oneOf: [1, 2], next: { 1: [2] }, start: [1], default: () => 2 }),
+        e: text(untyped({ oneOf: ['open', 'done'], next: { open: ['done'] }, start: [] })),
+        f: text(untyped({ oneOf: ['open', 'done'], next: { open: ['done'] }, start: 'open' })),
+        g: number(untyped({ start: [1] })),
+        h: text({ oneOf: ['open', 'done'], next: { open: ['done'] }, start: ['open'], default: 'open' }),
+      },
+      { update: true },
+    ),
+    'field "e": start is [], but it must be a list of at least one value, each a string without NUL and lone surrogates',
+    'field "f": start is "open", but it must be a list of at least one value, each a string without NUL and lone surrogates',
+    'field "g": unknown option "start" of number(). Did you mean "sort"?',
+    'field "a": start needs next; without steps, oneOf has the values that rows may have',
+    'field "b": start: "opn" is not in oneOf. Did you mean "open"?',
+    'field "b": start names "open" twice',
+    'field "c": default is "done", which is not in start',
+    'field "d": default is 2, which is not in start',
+  ],
+  [
+    'roles that set a field',
+    withFields(
+      {
+        a: text({ writeBy: ['hr', 'public'] }),
+        b: text({ writeBy: 'public' }),
+        c: text({ writeBy: 'hr', managed: true }),
+        d: text({ writeBy: 'hr' }),
+        e: text({ writeBy: 'hr', default: 'x' }),
+        f: text({ writeBy: 'hr', filter: true }),
+        g: text(untyped({ writeBy: claim('hr') })),
+        h: text(untyped({ writeBy: [] })),
+        i: integer({ writeBy: 'hr', references: 'owners', filter: true }),
+        j: text({ writeBy: ['hr', 'head'], readBy: ['hr'] }),
+      },
+      { required: ['title', 'd', 'e'], access: { read: ['hr', { f: claim('a') }, { i: claim('b') }], create: 'hr' } },
+    ),
+    `field "g": writeBy is {"name":"hr"}, but it must be a role or a list of roles, such as 'registrar'`,
+    `field "h": writeBy is [], but it must be a role or a list of roles, such as 'registrar'`,
+    'field "a": writeBy names roles; for everybody, remove it',
+    'field "b": writeBy names roles; for everybody, remove it',
+    'field "c": a managed field is set by the service; remove one of the two',
+    'field "d": a required field with writeBy needs a default, because others create rows without it',
+    'field "f": a rule of access names the field, so whoever writes rows must be able to set it',
+    'field "i": a rule of access names the field, so whoever writes rows must be able to set it',
+  ],
+  [
     'access',
     withFields(
       { secret: text({ readBy: ['hr'], filter: true }), owner: text({ filter: true }) },
@@ -362,7 +412,7 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     }),
     'field "a": unknown option "refrences" of integer(). Did you mean "references"?',
     `field "b": unknown option "unique" of number(); it must be one of ${optionList}, min, max`,
-    `field "c": unknown option "constructor" of integer(); it must be one of ${optionList}, unique, references, onDelete, tones, oneOf, next, min, max`,
+    `field "c": unknown option "constructor" of integer(); it must be one of ${optionList}, unique, references, onDelete, tones, oneOf, next, start, min, max`,
     `field "d": the options of integer() are "large", but they must be an object such as { about: '…' }`,
     'field "e": format is "day", but it must be "date" or "timestamp"',
     'field "f": filter is "yes", but it must be true or omitted',

@@ -14,8 +14,33 @@ const teams = resourceIn(
   { name: text(), fee: integer({ readBy: ['hr'] }) },
   { update: ['fee'], access: { read: 'signed-in', create: 'hr', update: ['hr', 'desk'] } },
 )
+const loans = resourceIn(
+  'loans',
+  {
+    title: text(),
+    status: text({
+      oneOf: ['Pending', 'Approved', 'Shut'],
+      next: { Pending: ['Approved'], Approved: ['Pending', 'Shut'] },
+      start: ['Pending'],
+      default: 'Pending',
+      writeBy: 'hr',
+    }),
+    phase: text({ oneOf: ['first', 'second'], next: { first: ['second'] }, start: ['first'] }),
+  },
+  {
+    required: ['title', 'status'],
+    update: true,
+    access: { read: 'signed-in', create: ['hr', 'desk'], update: ['hr', 'desk'] },
+  },
+)
+const seals = resourceIn(
+  'seals',
+  { mark: text({ writeBy: 'hr' }), title: text() },
+  { update: ['mark'], access: { read: 'signed-in', create: ['hr', 'desk'], update: ['hr', 'desk'] } },
+)
 const service = await startService({
-  registry: [doors, logs, teams],
+  registry: [doors, logs, teams, loans, seals],
+  batch: true,
   explorer: true,
   credentials: callersNamed({ hr: { roles: ['hr'] }, desk: { roles: ['desk'] } }),
 })
@@ -78,6 +103,70 @@ test('a key belongs to what the form changes: the field in its address too', asy
   assert.is((await post('doors/edit-many?field=name', values)).status, 303)
   assert.is((await post('doors/edit-many?field=extra', values)).status, 422)
   assert.equal((await service.get(`/v1/doors/${id}`)).body.extra, { a: 1 })
+})
+
+const show = async (path: string, key: string) => {
+  const headers = { accept: 'text/html', ...sessions[key] }
+  return (await service.send(`/explore/${path}`, { headers })).text
+}
+const rowOf = async (path: string, key = token) =>
+  service.send(`/api/v1/${path}`, { headers: { authorization: `Bearer ${key}` } })
+const optionsOf = (page: string, name: string) => {
+  const [, options = ''] = new RegExp(`<select id="field-${name}"[^>]*>(.*?)</select>`, 's').exec(page) ?? []
+  return [...options.matchAll(/value="([^"]*)"/g)].map(([, value]) => value)
+}
+
+test('a form has only the values with which a new row begins, and then those that may follow', async () => {
+  assert.equal(optionsOf(await show('loans/new', 'hr'), 'status'), ['', 'Pending'])
+  assert.equal(optionsOf(await show('loans/new', 'hr'), 'phase'), ['', 'first'])
+  assert.is((await post('loans/new', { title: 'x', phase: 'second' }, 'hr')).status, 422)
+  const { id } = (await service.create('loans', { title: 'Steps', phase: 'first' })).body
+  assert.equal(optionsOf(await show(`loans/${id}/edit`, 'hr'), 'status'), ['Pending', 'Approved'])
+})
+
+test('a field that other roles set is in no form, and none takes it', async () => {
+  const { id } = (await service.create('loans', { title: 'Mine' })).body
+  for (const path of ['loans/new', `loans/${id}/edit`, `loans/${id}/edit?field=status`])
+    assert.match(await show(path, 'hr'), /id="field-status"/, path)
+  for (const path of ['loans/new', `loans/${id}/edit`, `loans/${id}/edit?field=status`, 'loans/edit-many?id=1'])
+    assert.not.match(await show(path, 'desk'), /id="field-status"|value="status"|Status/, path)
+  const cells = async (key: string) =>
+    [...(await show('loans', key)).matchAll(/data-field="(\w+)"/g)].map(([, name]) => name)
+  assert.ok((await cells('hr')).includes('status'))
+  assert.not.ok((await cells('desk')).includes('status'))
+  assert.match(await show(`loans/${id}`, 'desk'), /Status/)
+
+  const made = await post('loans/new', { title: 'Made', status: 'Approved', phase: 'first' }, 'desk')
+  const madeId = /\/(\d+)$/.exec(String(made.headers.location))?.[1]
+  assert.is((await post(`loans/${id}/edit`, { title: 'Ours', status: 'Approved' }, 'desk')).status, 303)
+  const tag = String((await rowOf(`loans/${id}`, 'desk')).headers.etag).slice(1, -1)
+  const many = { 'form.rows': JSON.stringify([[String(id), tag]]), title: 'Theirs', status: 'Approved' }
+  assert.is((await post('loans/edit-many?field=status', many, 'desk')).status, 303)
+  const stored = await Promise.all([id, madeId].map(async (one) => (await rowOf(`loans/${one}`)).body))
+  assert.equal(
+    stored.map(({ title, status }) => [title, status]),
+    [
+      ['Theirs', 'Pending'],
+      ['Made', 'Pending'],
+    ],
+  )
+  assert.is((await post(`loans/${id}/edit`, { status: 'Approved' }, 'hr')).status, 303)
+  assert.is((await rowOf(`loans/${id}`)).body.status, 'Approved')
+})
+
+test('a change beside such a field can be undone by who made it, and what nobody else sets has no form', async () => {
+  const { id } = (await service.create('loans', { title: 'Before' })).body
+  const script = { ...sessions['desk'], accept: 'text/html' }
+  const saved = await postForm(service, `/explore/loans/${id}/edit`, { title: 'After', 'form.script': 'on' }, script)
+  const [, json = ''] = /class="undo"[^>]*data-body="([^"]*)"/.exec(saved.text) ?? []
+  const undo = json.replaceAll('&quot;', '"')
+  assert.match(undo, /"body":\{"title":"Before"\}/, saved.text)
+  const headers = { ...sessions['desk'], 'content-type': 'application/json', origin: service.address }
+  assert.is((await service.send('/explore/batch', { method: 'POST', headers, body: undo })).status, 200)
+  await service.create('seals', { title: 'Seal' })
+  assert.match(await show('seals/1', 'hr'), /seals\/1\/edit/)
+  assert.not.match(await show('seals/1', 'desk'), /seals\/1\/edit/)
+  assert.match(await show('seals/new', 'desk'), /id="field-title"/)
 })
 
 test('JSON that is nested deeply does not grow by its spaces', async () => {

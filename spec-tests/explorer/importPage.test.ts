@@ -10,6 +10,13 @@ const fields = {
   name: text(),
   code: text({ unique: true }),
   salary: integer({ readBy: ['hr'] }),
+  grade: text({
+    writeBy: 'hr',
+    default: 'new',
+    oneOf: ['new', 'old'],
+    next: { new: ['old'] },
+    start: ['new'],
+  }),
   changed: timestamp({ managed: true }),
 }
 const people = resourceIn('people', fields, {
@@ -51,7 +58,7 @@ test('the link and the page are there for who may create rows, where they can be
 
 test('a template has the columns that the visitor may set', async () => {
   const { text: source, headers } = await page('/explore/people/template.csv', 'hr')
-  assert.is(source, 'name,code,salary\r\n')
+  assert.is(source, 'name,code,salary,grade\r\n')
   assert.is(headers['content-disposition'], 'attachment; filename="people-template.csv"')
   assert.match(String(headers['content-type']), /^text\/csv/)
   assert.is((await page('/explore/people/template.csv', 'desk')).text, 'name,code\r\n')
@@ -63,6 +70,30 @@ test('the page names the columns, those that the service sets, and what rows can
   assert.match(source, /<option value="id">[\s\S]*<option value="code">Change the row that has the same Code</)
   const desk = (await page('/explore/people/import', 'desk')).text
   assert.not.match(desk, /salary|id="match"/)
+})
+
+test('a field that other roles set is no column; its empty cells are nothing, and its values are left out by a button', async () => {
+  const desk = (await page('/explore/people/import', 'desk')).text
+  assert.match(desk, /a file must have no values of: <code>grade<\/code>/)
+  assert.not.match(desk, /Grade/)
+  assert.match((await page('/explore/people/import', 'hr')).text, /Grade[\s\S]*new, old; in a new row new</)
+  const cookie = { cookie: cookies['desk'] as string }
+  const store = { 'form.step': 'store' }
+  assert.is((await send(store, 'name,grade\nEmpty,\n', cookie)).status, 303)
+  const filled = 'name,grade\nFilled,new\nMore,old\n'
+  const wrong = await send({}, filled, cookie)
+  assert.is(wrong.status, 422)
+  const button = '<button name="ignore" value="grade">Leave it out</button>'
+  assert.is(wrong.text.split(`grade is set only by hr; remove it. ${button}`).length, 2, wrong.text)
+  assert.is((await send({ ...store, ignore: 'grade' }, filled, cookie)).status, 303)
+  assert.is((await send(store, 'name,grade\nChief,old\n')).status, 422)
+  const { data } = (await service.send('/api/v1/people', { headers: { authorization: `Bearer ${token}` } })).body
+  const grades = data.map(({ name, grade }: { name: string; grade: string }) => [name, grade])
+  assert.equal(grades, [
+    ['Empty', 'new'],
+    ['Filled', 'new'],
+    ['More', 'new'],
+  ])
 })
 
 /** Posts a file as browsers do. */

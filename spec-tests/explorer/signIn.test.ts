@@ -36,7 +36,12 @@ const countries = resourceIn(
   { name: text() },
   { id: 'text', create: true, update: true, access: { read: 'signed-in', create: 'hr', update: 'hr' } },
 )
-const registry = [people, rooms, open, countries]
+const badges = resourceIn(
+  'badges',
+  { name: text(), level: text({ writeBy: 'warden' }) },
+  { access: { read: 'signed-in', create: 'signed-in' } },
+)
+const registry = [people, rooms, open, countries, badges]
 
 const callers: Record<string, { roles: string[]; claims?: Record<string, unknown>; expires?: number }> = {
   hr: { roles: ['hr'] },
@@ -329,6 +334,20 @@ test('a token can sign in, for as long as it is valid', async () => {
   assert.ok(String(many.headers['set-cookie']?.[0]).length < 1_000)
   cookies['large'] = cookieOf(many)
   assert.match((await page('/explore/people', 'large')).text, /Person 1/)
+})
+
+test('a token that has signed in keeps the roles that set fields', async () => {
+  for (const [role, isShown] of [
+    ['warden', true],
+    ['guest', false],
+  ] as const) {
+    const exp = Math.floor(Date.now() / 1_000) + 100
+    const jwt = await new SignJWT({ sub: role, aud: 'registry', exp, roles: [role] })
+      .setProtectedHeader({ alg: 'HS256' })
+      .sign(new TextEncoder().encode(secret))
+    cookies[role] = cookieOf(await signIn(jwt))
+    assert.is(/id="field-level"/.test((await page('/explore/badges/new', role)).text), isShown, role)
+  }
 })
 
 test('pages have no CORS headers, and an address with many failures waits', async () => {

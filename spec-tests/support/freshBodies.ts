@@ -8,6 +8,7 @@ import {
   referencesTo,
   type Value,
 } from '../../engine/descriptor/registry.js'
+import { newField } from '../../engine/descriptor/rowRules.js'
 import {
   findBody,
   keepsRules,
@@ -166,7 +167,8 @@ export const freshBodies = (service: TestService, registry: Registry) => {
   /** Whether the service should store a body, or these changes of a row, beside the rows there are. */
   const accepts = async (resource: Resource, values: RowValues, before?: RowValues): Promise<boolean> => {
     const sent = resource.fields.filter(({ name }) => (values[name] ?? null) !== null)
-    if (sent.some((field) => findViolation(field, values[field.name]) !== undefined)) return false
+    const fields = before ? sent : sent.map(newField)
+    if (fields.some((field) => findViolation(field, values[field.name]) !== undefined)) return false
     const row = before ? { ...before, ...values } : newRow(resource, values)
     const others = (await readRelated(resource))(resource.path).filter(({ id }) => id !== before?.['id'])
     return keepsRules(resource, row) && !repeatsKey(resource, row, others)

@@ -40,16 +40,18 @@ const descriptors = {
     required: ['basin_id', 'other_basin_id', 'number', 'code', 'place'],
   },
   'sink-guards': {
-    about: 'Rows that some may use, with a field that some see.',
+    about: 'Rows that some may use, with fields that some see or set.',
     fields: {
       owner: integer({ filter: true, sort: true }),
       team: text({ filter: true, oneOf: ['red', 'blue', 'green'] }),
       title: text(),
       amount: integer({ range: true, filter: true }),
       secret: text({ readBy: ['chief'], filter: true, sort: true }),
+      grade: text({ writeBy: 'chief', default: 'new', filter: true }),
+      seal: integer({ writeBy: ['chief', 'keeper'], unique: true }),
       basin_id: integer({ references: 'sink-basins', filter: true }),
     },
-    required: ['title'],
+    required: ['title', 'grade'],
     summary: true,
     import: true,
     access: {
@@ -232,10 +234,11 @@ const descriptors = {
       status: text({
         oneOf: ['planned', 'begun', 'done', 'cancelled'],
         next: { planned: ['begun', 'cancelled'], begun: ['done'] },
+        start: ['planned', 'begun'],
         default: 'planned',
         filter: true,
       }),
-      stage: integer({ oneOf: [1, 2, 3], next: { 1: [2], 2: [1, 3] } }),
+      stage: integer({ oneOf: [1, 2, 3], next: { 1: [2], 2: [1, 3] }, start: [2] }),
       paid: decimal({ digits: 8, places: 2 }),
       total: decimal({ digits: 8, places: 2 }),
     },

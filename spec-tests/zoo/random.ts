@@ -86,6 +86,7 @@ const plainField: fc.Arbitrary<Spec> = fc.oneof(
       filter: flag,
       unique: flag,
       next: maybe(fc.constant(Object.fromEntries(oneOf.slice(1).map((to, n) => [oneOf[n], [to]])))),
+      start: maybe(fc.shuffledSubarray(oneOf, { minLength: 1 })),
     }),
   ),
   fc
@@ -202,9 +203,10 @@ const build = (plans: readonly Plan[]): Animals =>
       const required: string[] = []
       for (const [index, field] of own.fields.entries()) {
         const name = `f${index}`
-        const { next, ...options } = field.options as Record<string, unknown>
-        // Only updates make steps.
-        fields[name] = (own.can.update ? field : { ...field, options }) as Spec
+        const { next, start, ...options } = field.options as Record<string, unknown>
+        // Only updates make steps, and only steps have a start.
+        const steps = own.can.update && next ? { next, ...(start !== undefined && { start }) } : {}
+        fields[name] = { ...field, options: { ...options, ...steps } } as Spec
         if (own.isRequired[index] && options['managed'] !== true && !options['redacted']) required.push(name)
       }
       for (const [index, { to, required: isRequired, unique, onDelete, filter }] of own.references.entries()) {

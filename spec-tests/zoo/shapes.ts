@@ -283,8 +283,15 @@ export const hidden: Animals = {
   },
   news: {
     name: 'News item',
-    fields: { title: text(), draft: text({ readBy: ['editor'] }) },
-    access: { read: 'public', create: 'signed-in' },
+    fields: {
+      title: text(),
+      draft: text({ readBy: ['editor'] }),
+      state: text({ oneOf: ['draft', 'shown'], next: { draft: ['shown'] }, start: ['draft'], writeBy: 'editor' }),
+      rank: integer({ writeBy: ['editor', 'desk'], default: 0 }),
+      origin: text({ writeBy: 'editor', readBy: ['desk'] }),
+    },
+    required: ['rank'],
+    access: { read: 'public', create: 'signed-in', update: 'signed-in' },
   },
 }
 
