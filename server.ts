@@ -1,5 +1,6 @@
 /** Starts the service: settings → database → app → listen → drain. */
 import cluster from 'node:cluster'
+import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -7,7 +8,9 @@ import { basePath, docsPath } from './engine/contract/service.js'
 import { loadRegistry } from './engine/descriptor/load.js'
 import { listen } from './engine/http/listen.js'
 import type { InFlight, OnRequest } from './engine/http/requestLog.js'
+import { usedNames } from './engine/http/sessions.js'
 import { loadCode, openApp, openCredentials, openDatabase, type Project, statementTrace } from './engine/open.js'
+import { commandLine } from './engine/process/commandLine.js'
 import { sqlitePath } from './engine/process/databaseUrl.js'
 import { createLogger, notices } from './engine/process/log.js'
 import {
@@ -77,6 +80,16 @@ const describeWrites = async (
   return mayWrite ? 'enabled' : 'disabled (the role in DATABASE_URL may only read)'
 }
 
+/** Where to look, and how to sign in, for a project that says where its keys are. */
+const describeSignIn = (address: string, { registry, operations, settings }: Project): string => {
+  const { usedRoles } = usedNames({ registry, operations })
+  const roles = [...usedRoles].filter((role) => role !== 'public' && role !== 'signed-in')
+  const makeKey = `${commandLine('key', `NAME --role ${roles[0] ?? 'ROLE'}`)}${roles.length > 1 ? ` (or ${roles.slice(1).join(', ')})` : ''}`
+  return existsSync(settings.API_KEYS_FILE)
+    ? `Open ${address} and sign in with a key: init has printed the first one. To make another: ${makeKey}`
+    : `Open ${address}. Nobody can sign in yet. To make a key: ${makeKey}`
+}
+
 interface Started {
   readonly address: string
   readonly writes: string
@@ -130,7 +143,7 @@ const start = async (): Promise<void> => {
   if (cluster.isPrimary) for (const warning of settingWarnings(process.env)) notices.warn(warning)
   const folder = process.cwd()
   const file = await loadProduct(folder)
-  const settings = readSettings(process.env, file.product.database)
+  const settings = readSettings(process.env, file.product)
   const registry = await loadRegistry(folder, (message) => cluster.isPrimary && notices.warn(message))
   const project = { ...file, registry, settings, ...(await loadCode(folder, registry)) }
   const serveAll = cluster.isPrimary && settings.WORKERS > 1 ? serveInWorkers : serve
@@ -143,6 +156,7 @@ const start = async (): Promise<void> => {
     { address },
     `Ready at ${address}${basePath} · docs at ${address}${docsPath}${explorer} · writes ${writes}`,
   )
+  if (settings.EXPLORER && file.product.keysFile !== undefined) notices.info(describeSignIn(address, project))
 }
 
 const command = {
