@@ -15,7 +15,7 @@ const slow = new Set([
   'access', 'bounds', 'build', 'bulk.crash', 'callers.hidden', 'callers.kinds', 'callers.twins', 'changes.running',
   'changes.tables', 'changes.versions', 'changingResource', 'check', 'commands', 'contract.command', 'credentials',
   'customCode', 'debugLog', 'deploy', 'dev', 'documents.lint', 'download', 'eventLoop', 'existing.compared', 'existing.import', 'existing.start', 'expand',
-  'explorer', 'failures', 'figures', 'freshness', 'fuzz', 'hooks.large', 'import.command', 'introspect', 'introspect.keys',
+  'explorer', 'failures', 'figures', 'freshness', 'fuzz', 'hooks.large', 'import.command', 'init', 'introspect', 'introspect.keys',
   'introspect.samples', 'keys', 'kinds', 'large', 'memory', 'metrics', 'new', 'oracle', 'order', 'overload', 'ownTests',
   'package', 'postgres.citus.compared', 'postgres.citus.workers', 'postgres.spread', 'probes', 'progress',
   'requestLog.terminal', 'resourceCommands', 'seed', 'server', 'service', 'signIn', 'sockets',
