@@ -1,6 +1,7 @@
-/** The file with the digests of API keys, and new keys in it. */
+/** The file with the digests of API keys: adds a key, and removes one. */
 import { randomBytes } from 'node:crypto'
 import { chmodSync, chownSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { didYouMean } from '../engine/descriptor/nearest.js'
 import { type ApiKey, digestOf, parseKeys } from '../engine/http/keys.js'
 import { CommandError } from '../support/options.js'
 
@@ -14,15 +15,8 @@ const readKeys = (path: string): ApiKey[] => {
   }
 }
 
-/** Makes a key, adds its digest to the file, and returns the key, which is nowhere else. */
-export const addKey = (path: string, { name, roles, ...more }: Omit<ApiKey, 'sha256'>): string => {
-  const keys = readKeys(path)
-  if (keys.some((other) => other.name === name))
-    throw new CommandError(`There is a key with the name "${name}" already.`)
-  const key = randomBytes(32).toString('base64url')
-  const { claims, expires } = more
-  const added = { name, roles, ...(claims && { claims }), sha256: digestOf(key), ...(expires && { expires }) }
-  const text = JSON.stringify([...keys, added], null, 2)
+const writeKeys = (path: string, keys: readonly ApiKey[]): void => {
+  const text = JSON.stringify(keys, null, 2)
   parseKeys(text)
   // Under another name first, so that a service never reads half a file.
   const written = `${path}.${process.pid}`
@@ -34,7 +28,33 @@ export const addKey = (path: string, { name, roles, ...more }: Omit<ApiKey, 'sha
     if (uid !== undefined && gid !== undefined && process.getuid?.() === 0) chownSync(written, uid, gid)
     renameSync(written, path)
   } catch (error) {
-    throw new CommandError(`The key was not added: ${(error as Error).message}`)
+    throw new CommandError(`The file with the keys was not changed: ${(error as Error).message}`)
   }
+}
+
+/** Makes a key, adds its digest to the file, and returns the key, which is nowhere else. */
+export const addKey = (path: string, { name, roles, claims, expires }: Omit<ApiKey, 'sha256'>): string => {
+  const keys = readKeys(path)
+  if (keys.some((other) => other.name === name))
+    throw new CommandError(`There is a key with the name "${name}" already.`)
+  const key = randomBytes(32).toString('base64url')
+  const added = { name, roles, ...(claims && { claims }), sha256: digestOf(key), ...(expires && { expires }) }
+  writeKeys(path, [...keys, added])
   return key
+}
+
+/** Removes the entry of a key. */
+export const removeKey = (path: string, name: string): void => {
+  const keys = readKeys(path)
+  if (!keys.some((other) => other.name === name)) {
+    const near = didYouMean(
+      name,
+      keys.map((other) => other.name),
+    )
+    throw new CommandError(`There is no key with the name "${name}"${near || '.'}`)
+  }
+  writeKeys(
+    path,
+    keys.filter((other) => other.name !== name),
+  )
 }
