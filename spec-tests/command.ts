@@ -17,7 +17,7 @@ const slow = new Set([
   'customCode', 'debugLog', 'deploy', 'dev', 'documents.lint', 'download', 'eventLoop', 'existing.compared', 'existing.import', 'existing.start', 'expand',
   'explorer', 'failures', 'figures', 'freshness', 'fuzz', 'hooks.large', 'import.command', 'init', 'introspect', 'introspect.keys',
   'introspect.samples', 'keys', 'kinds', 'large', 'memory', 'metrics', 'new', 'oracle', 'order', 'overload', 'ownTests',
-  'package', 'postgres.citus.compared', 'postgres.citus.workers', 'postgres.spread', 'probes', 'progress',
+  'package', 'postgres.citus.compared', 'postgres.citus.workers', 'postgres.spread', 'probes', 'progress', 'recipes',
   'requestLog.terminal', 'resourceCommands', 'seed', 'server', 'service', 'signIn', 'sockets',
   'sqlite.backup', 'sqlite.busyTransactions', 'sqlite.deadline', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping',
   'sqlite.workers', 'summary', 'test.command', 'torture', 'updateEach', 'upgrade', 'zoo.between', 'zoo.random',
