@@ -19,7 +19,7 @@ export default defineOperation({
     const product = await of(products).get(Number(params['product_id']))
     if (!product) throw new ApiError(404, 'not_found', 'There is no such product.')
     if (product.stock < quantity)
-      throw new ApiError(409, 'sold_out', `Only ${product.stock} of ${product.name} are left.`)
+      throw new ApiError(409, 'sold_out', `There are ${product.stock} pieces of ${product.name} left, not ${quantity}.`)
     // Clerks may change neither products nor lines, so the service does.
     const { stock } = await asService.of(products).update(product.id, { stock: product.stock - quantity })
     const line = await asService.of(orderLines).create({

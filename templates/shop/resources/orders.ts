@@ -7,7 +7,11 @@ export default defineResource({
   table: 'orders',
   fields: {
     customer_id: integer({ references: 'customers', filter: true, example: 1 }),
-    title: text({ maxLength: 80, about: 'What people call it. Without one, it is shown by its id.' }),
+    title: text({
+      maxLength: 80,
+      example: 'Moving in',
+      about: 'What people call it. Without one, it is shown by its id.',
+    }),
     ordered_on: date({ default: today, sort: true, range: true }),
     deliver_by: date({ sort: true, range: true, about: 'The day on which the customer needs it.' }),
     status: text({
