@@ -109,7 +109,8 @@ export default defineCommand(command, async ({ bare }, argument) => {
     ['.gitignore', `node_modules/\ndata/\n${keysFile}\n`],
     ...templateFiles(bare ? 'bare' : 'shop', name),
   ]
-  const existing = [...files.map(([file]) => file), keysFile].find((file) => existsSync(join(folder, file)))
+  const names = [...files.map(([file]) => file), ...(bare ? [] : [keysFile])]
+  const existing = names.find((file) => existsSync(join(folder, file)))
   if (existing !== undefined) throw new CommandError(`${argument} has a file ${existing}; nothing was written.`)
   for (const [file, text] of files) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
@@ -123,5 +124,5 @@ export default defineCommand(command, async ({ bare }, argument) => {
   console.log(`Made the project ${name}. Next:\n  ${next.join('\n  ')}`)
   if (bare) return
   const key = addKey(join(folder, keysFile), { name: 'manager', roles: ['manager'] })
-  console.log(`\nThe key to sign in and to write with. It is shown this once:\n  ${key}`)
+  console.log(`\nSign in with this key, which is shown only now:\n  ${key}`)
 })
