@@ -1,11 +1,12 @@
 /** Starts the service: settings → database → app → listen → drain. */
 import cluster from 'node:cluster'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { basePath, docsPath } from './engine/contract/service.js'
 import { loadRegistry } from './engine/descriptor/load.js'
+import { parseKeys } from './engine/http/keys.js'
 import { listen } from './engine/http/listen.js'
 import type { InFlight, OnRequest } from './engine/http/requestLog.js'
 import { usedNames } from './engine/http/sessions.js'
@@ -80,14 +81,23 @@ const describeWrites = async (
   return mayWrite ? 'enabled' : 'disabled (the role in DATABASE_URL may only read)'
 }
 
+const alternatives = new Intl.ListFormat('en', { type: 'disjunction' })
+
 /** Where to look, and how to sign in, for a project that says where its keys are. */
 const describeSignIn = (address: string, { registry, operations, settings }: Project): string => {
-  const { usedRoles } = usedNames({ registry, operations })
-  const roles = [...usedRoles].filter((role) => role !== 'public' && role !== 'signed-in')
-  const makeKey = `${commandLine('key', `NAME --role ${roles[0] ?? 'ROLE'}`)}${roles.length > 1 ? ` (or ${roles.slice(1).join(', ')})` : ''}`
-  return existsSync(settings.API_KEYS_FILE)
-    ? `Open ${address} and sign in with a key: init has printed the first one. To make another: ${makeKey}`
-    : `Open ${address}. Nobody can sign in yet. To make a key: ${makeKey}`
+  const { API_KEYS_FILE, API_TOKEN, JWT_AUDIENCE } = settings
+  const roles = [...usedNames({ registry, operations }).usedRoles].filter(
+    (role) => !/^(?:public|signed-in)$/.test(role),
+  )
+  const makeKey = commandLine('key', `NAME --role ${roles[0] ?? 'ROLE'}`)
+  const otherRoles = roles.length > 1 ? ` (or ${alternatives.format(roles.slice(1))})` : ''
+  const keys = existsSync(API_KEYS_FILE) ? parseKeys(readFileSync(API_KEYS_FILE, 'utf8')) : []
+  const names = [...keys.slice(0, 3).map(({ name }) => name), ...(keys.length > 3 ? ['others'] : [])]
+  const how =
+    keys.length > 0
+      ? ` and sign in with the key of ${alternatives.format(names)}, printed when it was made. To make another`
+      : `.${API_TOKEN || JWT_AUDIENCE ? '' : ' Nobody can sign in yet.'} To make a key`
+  return `Open ${address}${how}: ${makeKey}${otherRoles}`
 }
 
 interface Started {

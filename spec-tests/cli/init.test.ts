@@ -9,6 +9,7 @@ import { temporaryFolder } from '../../support/cleanup.js'
 import { startProcess } from '../../support/process.js'
 import { main } from '../../support/root.js'
 import { callCommand } from '../support/callCommand.js'
+import { readPage } from '../support/consolePage.js'
 import { shellCommandsIn } from '../support/shellBlocks.js'
 import { until } from '../support/until.js'
 
@@ -66,6 +67,16 @@ test('--bare makes one resource, and no key', async () => {
   assert.match((await callCommand('check', [], {}, join(folder, 'bare'))).stdout, /^1 resource and its demo rows/)
 })
 
+test('the tutorial begins with it, and removes all that is made for its resource', () => {
+  const tutorial = readPage('ten-minutes.md')
+  assert.match(tutorial, /^npx resource-registry-engine init shop --bare$/m)
+  const [, removed = ''] = /`rm ([^`]+)`/.exec(tutorial) ?? []
+  const files = ['resources', 'seeds', 'tests'].flatMap((name) =>
+    readdirSync(join(folder, 'bare', name)).map((file) => `${name}/${file}`),
+  )
+  assert.equal(removed.split(' ').sort(), files.sort())
+})
+
 test('a folder with a project, or with one of its files, is left as it is', async () => {
   const before = read('shop', 'keys.json')
   const again = await init('shop')
@@ -99,7 +110,7 @@ test('every command of the README does what it says', async () => {
   const address = new URL(service.address).host
   assert.is(
     openMessage(service),
-    `Open http://${address} and sign in with a key: init has printed the first one. To make another: npm run key -- NAME --role manager (or clerk)`,
+    `Open http://${address} and sign in with the key of manager, printed when it was made. To make another: npm run key -- NAME --role manager (or clerk)`,
   )
   const get = async (url: string) => (await fetch(`http://${address}/api/v1/${url}`)).json()
   const stock = async (id: number) => ((await get(`products/${id}`)) as { stock: number }).stock
