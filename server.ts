@@ -1,13 +1,17 @@
 /** Starts the service: settings → database → app → listen → drain. */
 import cluster from 'node:cluster'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { basePath, docsPath } from './engine/contract/service.js'
 import { loadRegistry } from './engine/descriptor/load.js'
+import { parseKeys } from './engine/http/keys.js'
 import { listen } from './engine/http/listen.js'
 import type { InFlight, OnRequest } from './engine/http/requestLog.js'
+import { usedNames } from './engine/http/sessions.js'
 import { loadCode, openApp, openCredentials, openDatabase, type Project, statementTrace } from './engine/open.js'
+import { commandLine } from './engine/process/commandLine.js'
 import { sqlitePath } from './engine/process/databaseUrl.js'
 import { createLogger, notices } from './engine/process/log.js'
 import {
@@ -77,6 +81,25 @@ const describeWrites = async (
   return mayWrite ? 'enabled' : 'disabled (the role in DATABASE_URL may only read)'
 }
 
+const alternatives = new Intl.ListFormat('en', { type: 'disjunction' })
+
+/** Where to look, and how to sign in, for a project that says where its keys are. */
+const describeSignIn = (address: string, { registry, operations, settings }: Project): string => {
+  const { API_KEYS_FILE, API_TOKEN, JWT_AUDIENCE } = settings
+  const roles = [...usedNames({ registry, operations }).usedRoles].filter(
+    (role) => !/^(?:public|signed-in)$/.test(role),
+  )
+  const makeKey = commandLine('key', `NAME --role ${roles[0] ?? 'ROLE'}`)
+  const otherRoles = roles.length > 1 ? ` (or ${alternatives.format(roles.slice(1))})` : ''
+  const keys = existsSync(API_KEYS_FILE) ? parseKeys(readFileSync(API_KEYS_FILE, 'utf8')) : []
+  const names = [...keys.slice(0, 3).map(({ name }) => name), ...(keys.length > 3 ? ['others'] : [])]
+  const how =
+    keys.length > 0
+      ? ` and sign in with the key of ${alternatives.format(names)}, printed when it was made. To make another`
+      : `.${API_TOKEN || JWT_AUDIENCE ? '' : ' Nobody can sign in yet.'} To make a key`
+  return `Open ${address}${how}: ${makeKey}${otherRoles}`
+}
+
 interface Started {
   readonly address: string
   readonly writes: string
@@ -130,7 +153,7 @@ const start = async (): Promise<void> => {
   if (cluster.isPrimary) for (const warning of settingWarnings(process.env)) notices.warn(warning)
   const folder = process.cwd()
   const file = await loadProduct(folder)
-  const settings = readSettings(process.env, file.product.database)
+  const settings = readSettings(process.env, file.product)
   const registry = await loadRegistry(folder, (message) => cluster.isPrimary && notices.warn(message))
   const project = { ...file, registry, settings, ...(await loadCode(folder, registry)) }
   const serveAll = cluster.isPrimary && settings.WORKERS > 1 ? serveInWorkers : serve
@@ -143,6 +166,7 @@ const start = async (): Promise<void> => {
     { address },
     `Ready at ${address}${basePath} · docs at ${address}${docsPath}${explorer} · writes ${writes}`,
   )
+  if (settings.EXPLORER && file.product.keysFile !== undefined) notices.info(describeSignIn(address, project))
 }
 
 const command = {

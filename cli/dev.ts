@@ -1,5 +1,6 @@
 /** Serves, and restarts when a file of the project changes and has no errors. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, rmSync, watch } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -103,13 +104,15 @@ export default defineCommand(command, async () => {
   let timer: NodeJS.Timeout | undefined
   let isUpdating = false
   let isOutdated = false
+  // Whoever is signed in stays so over the restarts.
+  const env = { ...process.env, SESSION_SECRET: process.env['SESSION_SECRET'] || randomBytes(32).toString('base64url') }
 
   const reportWaiting = () =>
     console.error(
       `${service ? 'The last good version keeps running' : 'The service does not run'}; waiting for a change.`,
     )
   const start = (): void => {
-    const child = spawn(process.execPath, [...process.execArgv, main, 'start'], { stdio: 'inherit' })
+    const child = spawn(process.execPath, [...process.execArgv, main, 'start'], { stdio: 'inherit', env })
     service = child
     child.on('exit', () => {
       if (service !== child) return

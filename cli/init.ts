@@ -1,27 +1,42 @@
-/** Makes a new project: a folder with one resource, its demo rows, and what npm and TypeScript need. */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+/** Makes a new project: a folder with a small product or a single resource, and what npm and TypeScript need. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { CommandError, defineCommand } from '../support/options.js'
+import { CommandError, defineCommand, flag } from '../support/options.js'
 import { commandNames } from './commandNames.js'
-import { engineManifest, readManifest } from './manifest.js'
+import { addKey } from './keysFile.js'
+import { engineFolder, engineManifest, readManifest } from './manifest.js'
 import { projectFolder } from './project.js'
 
 const command = {
   name: 'init',
-  about: 'Makes a project that starts: a folder with one resource and its demo rows.',
+  about: 'Makes a project that starts: a small shop with a key to sign in, or one resource.',
   argument: { name: 'FOLDER', about: 'the folder to create; its name becomes that of the project', required: true },
-  options: {},
+  options: { bare: flag('one resource instead of the shop, to begin with your own') },
   example: 'shop',
 }
 
 const engineName = 'resource-registry-engine'
 
-/** The engine as the folder of this command depends on it: a file stays one; otherwise its version. */
+const keysFile = 'keys.json'
+
+/** The folders whose package.json may say where the engine is from: that of this command, and the one above node_modules with the engine. */
+const installations = (): string[] => {
+  const modules = dirname(engineFolder())
+  return [projectFolder(), ...(basename(modules) === 'node_modules' ? [dirname(modules)] : [])]
+}
+
+/** The engine as a new project depends on it: the file from which it was installed, otherwise its version. */
 const engineDependency = (folder: string, version: string): string => {
-  const file = join(projectFolder(), 'package.json')
-  const dependency = existsSync(file) ? readManifest(file).dependencies?.[engineName] : undefined
-  if (!dependency?.startsWith('file:')) return `^${version}`
-  return `file:${relative(folder, resolve(projectFolder(), dependency.slice('file:'.length))).replaceAll('\\', '/')}`
+  for (const installation of installations()) {
+    const manifest = join(installation, 'package.json')
+    const dependency = existsSync(manifest) ? readManifest(manifest).dependencies?.[engineName] : undefined
+    if (dependency?.startsWith('file:')) {
+      const file = relative(folder, resolve(installation, dependency.slice('file:'.length)))
+      return `file:${file.replaceAll('\\', '/')}`
+    }
+    if (dependency !== undefined) break
+  }
+  return `^${version}`
 }
 
 const manifestText = (folder: string): string => {
@@ -47,75 +62,6 @@ const manifestText = (folder: string): string => {
   return `${JSON.stringify(manifest, null, 2)}\n`
 }
 
-const resourceText = `import { boolean, date, defineResource, text } from 'resource-registry-engine'
-
-export default defineResource({
-  name: 'Task',
-  area: 'Tasks',
-  about: 'Something to do.',
-  table: 'tasks',
-  fields: {
-    title: text({ minLength: 1, sort: true }),
-    due: date({ sort: true, range: true }),
-    done: boolean({ default: false, filter: true }),
-  },
-  required: ['title', 'done'],
-  create: true,
-  update: true,
-  delete: true,
-})
-`
-
-const seedsText = `[
-  { "id": 1, "title": "Read the README", "due": "2027-01-04", "done": true },
-  { "id": 2, "title": "Add a resource", "due": "2027-01-05", "done": false },
-  { "id": 3, "title": "Serve it", "due": null, "done": false }
-]
-`
-
-const testText = `import { assert, startTestService, test } from 'resource-registry-engine/testing'
-
-const service = await startTestService()
-
-test('a new task is not done', async () => {
-  const request = new Request('http://localhost/api/v1/tasks', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ title: 'Try it' }),
-  })
-  const response = await service.as('API_TOKEN').fetch(request)
-  assert.is(response.status, 201)
-  const { done } = (await response.json()) as { done: boolean }
-  assert.is(done, false)
-})
-
-test.run()
-`
-
-const productText = (name: string): string => `import type { Middleware, Product } from 'resource-registry-engine'
-
-export const product: Product = {
-  name: ${JSON.stringify(name)},
-  about: 'What it serves, in a sentence.',
-  version: '1.0.0',
-}
-
-/** Koa middleware that runs around every operation. */
-export const middleware: readonly Middleware[] = []
-`
-
-const readmeText = (name: string): string => `# ${name}
-
-    npm install
-    npm start             # the API, its documentation and a data explorer at http://127.0.0.1:3000
-    npm test              # the tests that follow from the resources, and those in tests/
-    npm run dev           # restarts when a file changes
-    npm run new -- books title:text! pages:integer --create
-
-A resource is one file in \`resources/\`, its demo rows are in \`seeds/\`, custom operations go into \`operations/\`, hooks into \`hooks/\`, tests into \`tests/\`.
-\`npx resource-registry-engine --help\` lists all commands. Set \`API_TOKEN\` to allow writes.
-`
-
 /** The names in a folder; none if it does not exist. */
 const readFolder = (folder: string): string[] => {
   try {
@@ -133,28 +79,40 @@ const tsconfigText = `{
 }
 `
 
+/** The files of a template, with the name of the project in them, as a title. */
+const templateFiles = (template: string, name: string): [file: string, text: string][] => {
+  const folder = join(engineFolder(), 'templates', template)
+  const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  const inCode = JSON.stringify(title).slice(1, -1).replaceAll("'", "\\'")
+  return readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const path = join(entry.parentPath ?? entry.path, entry.name)
+      const text = readFileSync(path, 'utf8').replaceAll('PROJECT', () => (path.endsWith('.md') ? title : inCode))
+      return [relative(folder, path), text]
+    })
+}
+
 /** A name as a shell reads it. */
 const shellWord = (name: string): string => (/[^\w./-]/.test(name) ? `'${name.replaceAll("'", "'\\''")}'` : name)
 
-export default defineCommand(command, async (_, argument) => {
+export default defineCommand(command, async ({ bare }, argument) => {
   const folder = resolve(projectFolder(), argument as string)
   const existingFiles = readFolder(folder)
   const taken = existingFiles.find((name) => ['package.json', 'resources', 'product.ts'].includes(name))
   if (taken !== undefined) throw new CommandError(`${argument} has a project already (${taken}); nothing was written.`)
   const name = basename(folder)
-  const files: Readonly<Record<string, string>> = {
-    'package.json': manifestText(folder),
-    'tsconfig.json': tsconfigText,
-    'product.ts': productText(name),
-    'resources/tasks.ts': resourceText,
-    'seeds/tasks.json': seedsText,
-    'tests/tasks.test.ts': testText,
-    'README.md': readmeText(name),
-    '.gitignore': 'node_modules/\ndata/\nkeys.json\n',
-  }
-  const existing = Object.keys(files).find((file) => existsSync(join(folder, file)))
+  const files: readonly [file: string, text: string][] = [
+    ['package.json', manifestText(folder)],
+    ['tsconfig.json', tsconfigText],
+    // npm leaves out such a file of a package.
+    ['.gitignore', `node_modules/\ndata/\n${keysFile}\n`],
+    ...templateFiles(bare ? 'bare' : 'shop', name),
+  ]
+  const names = [...files.map(([file]) => file), ...(bare ? [] : [keysFile])]
+  const existing = names.find((file) => existsSync(join(folder, file)))
   if (existing !== undefined) throw new CommandError(`${argument} has a file ${existing}; nothing was written.`)
-  for (const [file, text] of Object.entries(files)) {
+  for (const [file, text] of files) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     writeFileSync(join(folder, file), text, { flag: 'wx' })
   }
@@ -164,4 +122,7 @@ export default defineCommand(command, async (_, argument) => {
     'npm start',
   ]
   console.log(`Made the project ${name}. Next:\n  ${next.join('\n  ')}`)
+  if (bare) return
+  const key = addKey(join(folder, keysFile), { name: 'manager', roles: ['manager'] })
+  console.log(`\nSign in with this key, which is shown only now:\n  ${key}`)
 })

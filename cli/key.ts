@@ -1,10 +1,11 @@
 /** Adds an API key to the file in API_KEYS_FILE: `npm run key -- NAME --role hr`. */
-import { randomBytes } from 'node:crypto'
-import { chmodSync, chownSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { isDate } from '../engine/descriptor/clock.js'
 import { parseJson } from '../engine/descriptor/jsonText.js'
-import { type ApiKey, digestOf, parseKeys } from '../engine/http/keys.js'
-import { CommandError, defineCommand, optionalText, texts, UsageError } from '../support/options.js'
+import type { ApiKey } from '../engine/http/keys.js'
+import { loadProduct } from '../engine/product.js'
+import { defineCommand, flag, optionalText, texts, UsageError } from '../support/options.js'
+import { addKey, removeKey } from './keysFile.js'
+import { projectFolder } from './project.js'
 
 const command = {
   name: 'key',
@@ -14,8 +15,9 @@ const command = {
     role: texts('a role of the key; may be given several times', 'ROLE'),
     claim: texts('a claim for row rules, as JSON or text; may be given several times', 'NAME=VALUE'),
     expires: optionalText('first day, in UTC, on which the key no longer works', 'DAY'),
+    remove: flag('withdraw the key of this name instead'),
   },
-  notes: 'A running service reads the file again within five seconds. To withdraw a key, remove its entry.',
+  notes: 'A running service reads the file again within five seconds.',
   exampleSettings: 'API_KEYS_FILE=keys.json',
   example: 'ana --role hr --claim employee_id=45 --expires 2027-01-01',
 }
@@ -26,49 +28,20 @@ const parseClaim = (text: string): [string, unknown] => {
   return [name, parseJson(value)]
 }
 
-/** The keys that the file has; none if there is no file yet. */
-const readKeys = (path: string): ApiKey[] => {
-  if (!existsSync(path)) return []
-  try {
-    return parseKeys(readFileSync(path, 'utf8'))
-  } catch (error) {
-    throw new CommandError(`API_KEYS_FILE cannot be used: ${(error as Error).message}.`)
-  }
-}
-
-export default defineCommand(command, async ({ role, claim, expires }, name = '') => {
-  const path = process.env['API_KEYS_FILE']
+export default defineCommand(command, async ({ role, claim, expires, remove }, name = '') => {
+  const path = process.env['API_KEYS_FILE'] || (await loadProduct(projectFolder())).product.keysFile
   if (!path) throw new UsageError('API_KEYS_FILE is not set; it is the path of the file with the keys.')
+  if (remove) {
+    if (role.length + claim.length > 0 || expires !== undefined)
+      throw new UsageError('--remove withdraws a key; leave out --role, --claim and --expires.')
+    return removeKey(path, name)
+  }
   if (expires !== undefined && !isDate(expires))
     throw new UsageError(`--expires is "${expires}", but it must be a day such as 2027-01-01.`)
-  const keys = readKeys(path)
-  if (keys.some((other) => other.name === name))
-    throw new CommandError(`There is a key with the name "${name}" already.`)
-  const key = randomBytes(32).toString('base64url')
   const entries = claim.map(parseClaim)
-  const claims = Object.fromEntries(entries)
+  const claims = Object.fromEntries(entries) as NonNullable<ApiKey['claims']>
   if (Object.keys(claims).length < entries.length)
     throw new UsageError('--claim names a claim twice; write several values as a list: NAME=[1,2].')
-  const added = {
-    name,
-    roles: [...new Set(role)],
-    ...(claim.length > 0 && { claims }),
-    sha256: digestOf(key),
-    ...(expires !== undefined && { expires }),
-  }
-  const text = JSON.stringify([...keys, added], null, 2)
-  parseKeys(text)
-  // Under another name first, so that a service never reads half a file.
-  const written = `${path}.${process.pid}`
-  try {
-    writeFileSync(written, `${text}\n`, { mode: 0o600 })
-    // The user that runs the service must still be able to read it.
-    const { mode, uid, gid } = statSync(path, { throwIfNoEntry: false }) ?? {}
-    if (mode !== undefined) chmodSync(written, mode)
-    if (uid !== undefined && gid !== undefined && process.getuid?.() === 0) chownSync(written, uid, gid)
-    renameSync(written, path)
-  } catch (error) {
-    throw new CommandError(`The key was not added: ${(error as Error).message}`)
-  }
-  console.log(key)
+  const roles = [...new Set(role)]
+  console.log(addKey(path, { name, roles, ...(claim.length > 0 && { claims }), expires }))
 })

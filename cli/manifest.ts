@@ -10,8 +10,8 @@ export interface Manifest {
 
 export const readManifest = (file: string): Manifest => JSON.parse(readFileSync(file, 'utf8')) as Manifest
 
-/** It is above the compiled files of the engine. */
-export const engineManifest = (folder = import.meta.dirname): Manifest => {
-  const file = join(folder, 'package.json')
-  return existsSync(file) ? readManifest(file) : engineManifest(dirname(folder))
-}
+/** The folder of the engine, above its compiled files. */
+export const engineFolder = (folder = import.meta.dirname): string =>
+  existsSync(join(folder, 'package.json')) ? folder : engineFolder(dirname(folder))
+
+export const engineManifest = (): Manifest => readManifest(join(engineFolder(), 'package.json'))

@@ -11,4 +11,4 @@ export const projectRegistry = (warn?: (message: string) => void): Promise<Regis
 
 /** The settings in the environment, with the defaults of the project. */
 export const projectSettings = async (): Promise<Settings> =>
-  readSettings(process.env, (await loadProduct(projectFolder())).product.database)
+  readSettings(process.env, (await loadProduct(projectFolder())).product)

@@ -50,6 +50,7 @@ const properties: Readonly<Record<keyof Product, Shape>> = {
   contact: shape('an object, such as { name: "API support" }', z.looseObject({})),
   batch: trueOrFalse,
   database: aText,
+  keysFile: aText,
 }
 
 /** Reports what is wrong with the exports of a file. */

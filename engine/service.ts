@@ -7,6 +7,7 @@ import * as nodeStream from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { setTimeout as delay } from 'node:timers/promises'
 import type Koa from 'koa'
+import type { Product } from './contract/service.js'
 import type { Identity } from './descriptor/access.js'
 import { loadRegistry } from './descriptor/load.js'
 import { didYouMean } from './descriptor/nearest.js'
@@ -37,7 +38,11 @@ export interface Service {
 }
 
 /** The settings of a service inside another program, whose paths are relative to the folder of the project. */
-const readServiceSettings = (folder: string, given: Readonly<Record<string, string>>, database?: string): Settings => {
+const readServiceSettings = (
+  folder: string,
+  given: Readonly<Record<string, string>>,
+  { database, keysFile }: Product,
+): Settings => {
   const unknown = Object.keys(given).find((name) => !settingNames.includes(name))
   if (unknown !== undefined)
     throw new SettingsError(
@@ -48,7 +53,7 @@ const readServiceSettings = (folder: string, given: Readonly<Record<string, stri
     API_KEYS_FILE: within(given['API_KEYS_FILE']),
     DATABASE_PASSWORD_FILE: within(given['DATABASE_PASSWORD_FILE']),
   }
-  const settings = readSettings({ ...given, ...paths }, database)
+  const settings = readSettings({ ...given, ...paths }, { database, keysFile: within(keysFile) })
   if (settings.WORKERS > 1)
     throw new SettingsError('WORKERS is more than 1, but a service inside another program has one process')
   if (settings.METRICS_PORT !== undefined)
@@ -101,7 +106,7 @@ export const openService = async (
   // Node names the files of a folder behind a link by their real paths.
   const folder = existsSync(given) ? realpathSync(given) : resolve(given)
   const file = await loadProduct(folder)
-  const settings = readServiceSettings(folder, strings, file.product.database)
+  const settings = readServiceSettings(folder, strings, file.product)
   const logger = createLogger(settings.LOG_LEVEL)
   const warn = (message: string) => logger.warn(message)
   const registry = replace(await loadRegistry(folder, warn))

@@ -12,6 +12,8 @@ export interface Product {
   readonly batch?: boolean
   /** The default of DATABASE_URL, if it is not `sqlite:data/registry.sqlite`. */
   readonly database?: string
+  /** The default of API_KEYS_FILE; the file need not exist before its first key. */
+  readonly keysFile?: string
 }
 
 export const basePath = '/api'

@@ -1,6 +1,6 @@
 /** API keys: a file with their digests, read again when it changes. */
 import { createHash } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import type { Identity } from '../descriptor/access.js'
 import { isDate } from '../descriptor/clock.js'
@@ -64,18 +64,20 @@ const identityOf = ({ name, roles, claims = {}, expires }: ApiKey): Identity => 
   ...(expires !== undefined && { expires: Date.parse(`${expires}T00:00:00Z`) }),
 })
 
-/** Opens the file of keys; throws if it is missing or wrong. A file that becomes wrong later leaves the keys as they were. */
+/** Opens the file of keys; throws if it is wrong. One that does not exist yet has no keys; one that becomes wrong later leaves the keys as they were. */
 export const openKeys = (path: string, warn: (message: string) => void) => {
   const stateOf = () => {
     const { mtimeMs, size, ino, ctimeMs } = statSync(path)
     return `${mtimeMs} ${ctimeMs} ${size} ${ino}`
   }
   const read = () => new Map(parseKeys(readFileSync(path, 'utf8')).map((key) => [key.sha256, identityOf(key)]))
-  let state: string
-  let keys: ReturnType<typeof read>
+  let state = 'missing'
+  let keys: ReturnType<typeof read> = new Map()
   try {
-    state = stateOf()
-    keys = read()
+    if (existsSync(path)) {
+      state = stateOf()
+      keys = read()
+    }
   } catch (error) {
     throw new KeysError(`API_KEYS_FILE cannot be used: ${(error as Error).message}`)
   }

@@ -25,7 +25,7 @@ type Sealed = { readonly until: number } & (
 )
 
 /** The roles and claims that rules use: a cookie has no room for all that a token says. */
-const usedNames = ({ registry, operations = [] }: Pick<Service, 'registry' | 'operations'>) => {
+export const usedNames = ({ registry, operations = [] }: Pick<Service, 'registry' | 'operations'>) => {
   const ofResources = registry.flatMap(({ access, fields }) => [
     ...accessNames.flatMap((name) => rulesOf(access?.[name])),
     ...fields.flatMap(({ readBy = [], writeBy = [] }) => [...readBy, ...writeBy]),

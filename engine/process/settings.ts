@@ -158,8 +158,19 @@ const publicValue = (name: string, value: string): string => {
   return JSON.stringify(name.endsWith('_URL') ? value.split(',').map(publicDatabaseUrl).join() : value)
 }
 
-/** Reads the settings; `database` is the default of DATABASE_URL. */
-export const readSettings = (environment: Environment, database = defaultDatabaseUrl): Settings => {
+/** What a project says about its settings, in `product.ts`. */
+interface ProjectDefaults {
+  /** The default of DATABASE_URL. */
+  readonly database?: string | undefined
+  /** The default of API_KEYS_FILE, which need not exist yet. */
+  readonly keysFile?: string | undefined
+}
+
+/** Reads the settings, with the defaults of the project. */
+export const readSettings = (
+  environment: Environment,
+  { database = defaultDatabaseUrl, keysFile = '' }: ProjectDefaults = {},
+): Settings => {
   const settings: Record<string, unknown> = {}
   const errors: string[] = []
   for (const [name, { schema, preset, expected }] of entries) {
@@ -184,6 +195,7 @@ export const readSettings = (environment: Environment, database = defaultDatabas
   const { DATABASE_URL, DATABASE_READ_URL, DATABASE_PASSWORD_FILE: file, ...otherSettings } = settings as Settings
   return {
     ...otherSettings,
+    API_KEYS_FILE: otherSettings.API_KEYS_FILE || keysFile,
     DATABASE_PASSWORD_FILE: file,
     DATABASE_URL: withPasswordFile(DATABASE_URL, file),
     DATABASE_READ_URL: DATABASE_READ_URL.map((url) => withPasswordFile(url, file)),

@@ -90,7 +90,7 @@ const partOf = (value: unknown, like: unknown): unknown => {
   return Object.fromEntries(given.map(([key, one]) => [key, partOf(one, (like as Record<string, unknown>)[key])]))
 }
 
-/** The block of the package, whose lines .ci/run runs as they are, in an empty folder. */
+/** The block of the package, whose lines .ci/run runs as they are, in an empty folder with the package. */
 const blocks = [...readme.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block.trim().split('\n'))
 const ofPackage = blocks.findIndex((lines) => lines.some((line) => line.startsWith('npx ')))
 
@@ -101,6 +101,11 @@ const elsewhere: Record<string, { file: string; as: string }> = {
   ),
   'npm ci && npm test': { file: '.ci/run', as: 'npm test -- --all' },
   'npm pack': { file: 'spec-tests/project/package.test.ts', as: "execFileSync('npm', ['pack'" },
+  'npm pack --pack-destination ..': { file: '.ci/run', as: '\n  npm pack --pack-destination ..\n' },
+  'npm install --ignore-scripts ../resource-registry-engine-1.0.0.tgz': {
+    file: '.ci/run',
+    as: '\n  npm install --ignore-scripts ../resource-registry-engine-1.0.0.tgz\n',
+  },
   'npm ci': { file: '.ci/run', as: '\nnpm ci\n' },
   'npm test': { file: '.ci/run', as: 'npm test -- --all' },
   'npm test -- NAME …': { file: '.ci/run', as: 'npm test -- sqlite.stopping sqlite.workers' },

@@ -43,16 +43,18 @@ for (const [what, given, message] of [
   })
 }
 
-test('a file is read again when it changes, and a wrong one leaves the keys as they were', async () => {
+test('a file is read when it appears and when it changes, and a wrong one leaves the keys as they were', async () => {
   const path = join(folder, 'keys.json')
   const store = (text: string) => {
     writeFileSync(`${path}.new`, text)
     renameSync(`${path}.new`, path)
   }
-  assert.throws(() => openKeys(path, () => {}), /API_KEYS_FILE cannot be used/)
-  store(JSON.stringify([entry('a')]))
   const messages: string[] = []
   const keys = openKeys(path, (message) => messages.push(message))
+  assert.is(keys.find(digestOf('a')), undefined)
+  store(JSON.stringify([entry('a')]))
+  await until(() => keys.find(digestOf('a')) !== undefined)
+  assert.equal(messages, ['API_KEYS_FILE was read again: 1 keys.'])
   assert.equal(keys.find(digestOf('a'))?.roles, ['hr'])
   store(JSON.stringify([entry('b', { claims: { id: 7 }, expires: '2027-01-01' })]))
   await until(() => keys.find(digestOf('b')) !== undefined)
@@ -65,6 +67,8 @@ test('a file is read again when it changes, and a wrong one leaves the keys as t
   await until(() => messages.some((message) => /ENOENT/.test(message)))
   assert.ok(keys.find(digestOf('b')))
   keys.close()
+  store('[{]')
+  assert.throws(() => openKeys(path, () => {}), /API_KEYS_FILE cannot be used/)
 })
 
 const secret = 'a secret of at least 32 bytes, for tests'

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { digestOf } from '../../engine/http/keys.js'
 import { createService, type Service } from '../../engine/service.js'
 import { temporaryProject } from '../../support/temporaryProject.js'
 import { officeFolder } from '../support/officeFiles.js'
@@ -95,6 +96,20 @@ test('relative paths are relative to the folder, and nothing of the environment 
   await other.close()
   delete process.env['DATABASE_URL']
   delete process.env['PORT']
+})
+
+test('the file of keys that the project names is that of its folder', async () => {
+  const keyed = temporaryProject(officeFolder)
+  const product = "{ name: 'Keyed', about: 'Has keys.', version: '1.0.0', keysFile: 'own.json' }"
+  writeFileSync(join(keyed, 'product.ts'), `export const product = ${product}`)
+  writeFileSync(join(keyed, 'own.json'), JSON.stringify([{ name: 'ana', roles: [], sha256: digestOf('a key') }]))
+  const other = await createService({ folder: keyed, settings: { LOG_LEVEL: 'silent' } })
+  const post = async (key: string) =>
+    (await ask('/api/v1/leave', { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: '{}' }, other))
+      .status
+  // Without access in the descriptor, only API_TOKEN may write.
+  assert.equal([await post('a key'), await post('another')], [403, 401])
+  await other.close()
 })
 
 test('several services in one process have their own rows', async () => {

@@ -42,6 +42,16 @@ test('settings have their defaults', () => {
   assert.is(readSettings({ API_TOKEN: ' secret ' }).API_TOKEN, 'secret')
 })
 
+test('a project has its own defaults of the database and of the file of keys, which need not exist', () => {
+  const project = { database: 'sqlite:data/shop.sqlite', keysFile: 'no-keys.json' }
+  const { DATABASE_URL, API_KEYS_FILE } = readSettings({ API_KEYS_FILE: '' }, project)
+  assert.equal([DATABASE_URL, API_KEYS_FILE], [project.database, project.keysFile])
+  const named = { DATABASE_URL: 'sqlite:other.sqlite', API_KEYS_FILE: import.meta.filename }
+  assert.is(readSettings(named, project).API_KEYS_FILE, import.meta.filename)
+  assert.is(readSettings(named, project).DATABASE_URL, 'sqlite:other.sqlite')
+  assert.throws(() => readSettings({ API_KEYS_FILE: 'no-keys.json' }, project), /API_KEYS_FILE is "…", but it must be/)
+})
+
 test('settings of tokens need each other, and no secret is printed', () => {
   const secret = 'sesame-'.repeat(6)
   const refused = (environment: Record<string, string>, message: RegExp) => {

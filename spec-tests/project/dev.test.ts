@@ -5,7 +5,8 @@ import { onEnd } from '../../support/cleanup.js'
 import { projectCopy } from '../support/projectCopy.js'
 
 const project = projectCopy()
-const child = project.start('npm run dev', { PORT: '0', DATABASE_URL: 'sqlite:data/dev.sqlite' })
+const token = 'the-write-token-of-dev'
+const child = project.start('npm run dev', { PORT: '0', DATABASE_URL: 'sqlite:data/dev.sqlite', API_TOKEN: token })
 onEnd(() => void child.kill('SIGTERM'))
 
 let output = ''
@@ -34,6 +35,15 @@ const statusOf = async (address: string): Promise<number> => {
 
 const leave = project.read('resources/leave.ts')
 let address = ''
+/** The cookie of a session. */
+const signIn = async (): Promise<string> => {
+  const headers = { origin: address, 'content-type': 'application/x-www-form-urlencoded' }
+  const options = { method: 'POST', headers, body: `key=${token}&next=/`, redirect: 'manual' as const }
+  const response = await fetch(`${address}/explore/sign-in`, options)
+  return response.headers.get('set-cookie')?.split(';')[0] ?? ''
+}
+const isSignedIn = async (cookie: string): Promise<boolean> =>
+  (await (await fetch(`${address}/`, { headers: { cookie } })).text()).includes('Sign out')
 
 const test = suite('dev')
 
@@ -64,10 +74,13 @@ test('with a syntax error, it is printed, and the last good version keeps runnin
   assert.is(await statusOf(address), 200)
 })
 
-test('without the errors, the new version starts', async () => {
+test('without the errors, the new version starts, and whoever was signed in still is', async () => {
+  const cookie = await signIn()
+  assert.ok(await isSignedIn(cookie))
   project.write('resources/leave.ts', leave.replace('A request by an employee for time off.', 'Time off.'))
   address = addressIn(await until(/Ready at/))
   assert.is(await statusOf(address), 200)
+  assert.ok(await isSignedIn(cookie))
 })
 
 test('an operation in a new folder is served', async () => {

@@ -33,7 +33,9 @@ for (const name of readdirSync(join(root, 'node_modules')).filter((one) => !one.
 const files = readdirSync(installed, { recursive: true, encoding: 'utf8', withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(installed.length + 1))
-const project = join(folder, 'shop')
+const shop = join(folder, 'shop')
+/** The project of one resource, which the tests of types and programs change. */
+const project = join(folder, 'tasks')
 
 /** Runs a command of the package in a folder. */
 const run = async (cwd: string, ...args: string[]) => {
@@ -58,7 +60,7 @@ test('it has compiled files with source maps, declarations of what projects impo
   const sources = files.filter((file) => file.endsWith('.js') && !file.includes('/assets/'))
   for (const file of sources) assert.ok(files.includes(`${file}.map`), file)
   const others = files.filter(
-    (file) => !/^(?:dist\/package|docs|deploy)\/|^[A-Z]\w+(?:\.md)?$|^\w+\.(?:json|yaml)$/.test(file),
+    (file) => !/^(?:dist\/package|docs|deploy|templates)\/|^[A-Z]\w+(?:\.md)?$|^\w+\.(?:json|yaml)$/.test(file),
   )
   assert.equal(others, [])
   const tests = files.filter((file) =>
@@ -89,7 +91,7 @@ test('it imports only what it depends on', () => {
   }
 })
 
-test('init makes a project, once, by the command of the README', async () => {
+test('init makes a shop, by the command of the README, and a project of one resource', async () => {
   // As an installation links it.
   const { bin } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { bin: Record<string, string> }
   mkdirSync(join(modules, '.bin'), { recursive: true })
@@ -99,16 +101,19 @@ test('init makes a project, once, by the command of the README', async () => {
   const [program = '', ...args] = line.split(' ')
   const env = { ...process.env, npm_config_offline: 'true', npm_config_cache: join(path, 'cache') }
   execFileSync(program, args, { cwd: folder, env, stdio: 'ignore' })
+  assert.is((await run(folder, 'init', 'tasks', '--bare')).status, 0)
   assert.ok(readFileSync(join(project, 'README.md'), 'utf8').trim().split('\n').length <= 12)
-  const ignored = readFileSync(join(project, '.gitignore'), 'utf8').split('\n')
-  // What the commands of the documentation write: the database, and the digests of keys.
-  for (const name of ['node_modules/', 'data/', 'keys.json']) assert.ok(ignored.includes(name), name)
-  const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
-  assert.is(manifest.dependencies['resource-registry-engine'], 'file:../../engine.tgz')
-  assert.equal(
-    Object.keys(manifest.scripts).sort(),
-    [...Object.keys(commands).filter((name) => name !== 'init'), 'typecheck'].sort(),
-  )
+  for (const made of [shop, project]) {
+    const ignored = readFileSync(join(made, '.gitignore'), 'utf8').split('\n')
+    // What the commands of the documentation write: the database, and the digests of keys.
+    for (const name of ['node_modules/', 'data/', 'keys.json']) assert.ok(ignored.includes(name), name)
+    const manifest = JSON.parse(readFileSync(join(made, 'package.json'), 'utf8'))
+    assert.is(manifest.dependencies['resource-registry-engine'], 'file:../../engine.tgz')
+    assert.equal(
+      Object.keys(manifest.scripts).sort(),
+      [...Object.keys(commands).filter((name) => name !== 'init'), 'typecheck'].sort(),
+    )
+  }
   const again = await run(folder, 'init', 'shop')
   assert.equal(again, {
     status: 1,
@@ -118,6 +123,20 @@ test('init makes a project, once, by the command of the README', async () => {
   const inFile = await run(folder, 'init', 'package.json')
   assert.is(inFile.status, 1)
   assert.match(inFile.stderr, /^Cannot make a project in .*package\.json \(ENOTDIR\); nothing was written\.\n$/)
+})
+
+test('a project that is made elsewhere depends on the file from which npm or npx has installed the engine', async () => {
+  const elsewhere = join(path, 'elsewhere', 'deeper')
+  mkdirSync(elsewhere, { recursive: true })
+  assert.is((await run(elsewhere, 'init', 'shop', '--bare')).status, 0)
+  const { dependencies } = JSON.parse(readFileSync(join(elsewhere, 'shop', 'package.json'), 'utf8'))
+  assert.is(dependencies['resource-registry-engine'], 'file:../../../engine.tgz')
+  const manifest = readFileSync(join(folder, 'package.json'), 'utf8')
+  writeFileSync(join(folder, 'package.json'), manifest.replace('file:../engine.tgz', '1.0.0'))
+  assert.is((await run(elsewhere, 'init', 'other', '--bare')).status, 0)
+  writeFileSync(join(folder, 'package.json'), manifest)
+  const other = JSON.parse(readFileSync(join(elsewhere, 'other', 'package.json'), 'utf8'))
+  assert.is(other.dependencies['resource-registry-engine'], '^1.0.0')
 })
 
 test('every command has its help, which names the command as it is called', async () => {
@@ -131,18 +150,22 @@ test('every command has its help, which names the command as it is called', asyn
   assert.equal(unknown, { status: 2, stdout: '', stderr: 'There is no command "strat". Did you mean start?\n' })
 })
 
-test('its tests pass', async () => {
-  const { status, stdout, stderr } = await run(project, 'test')
-  assert.is(status, 0, `${stdout}${stderr}`)
-  assert.match(stdout, /\n\d\d+ passed, 0 failed\n$/)
+for (const [name, made] of Object.entries({ shop, tasks: project }))
+  test(`the tests of ${name} pass`, async () => {
+    const { status, stdout, stderr } = await run(made, 'test')
+    assert.is(status, 0, `${stdout}${stderr}`)
+    assert.match(stdout, /\n\d\d+ passed, 0 failed\n$/)
+  })
+
+const checkTypes = (cwd: string) =>
+  execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')], { cwd, encoding: 'utf8' })
+
+test('types of the shop check', () => {
+  checkTypes(shop)
 })
 
 test('types check, and a mistake is found', async () => {
-  const check = () =>
-    execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')], {
-      cwd: project,
-      encoding: 'utf8',
-    })
+  const check = () => checkTypes(project)
   mkdirSync(join(project, 'operations'))
   writeFileSync(
     join(project, 'operations', 'finish-task.ts'),
