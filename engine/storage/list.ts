@@ -111,6 +111,15 @@ interface Part {
   readonly isOneKey?: boolean
 }
 
+/** What a query of matches has beside their conditions. */
+interface Narrowing {
+  /** What the search index finds, if it is used. */
+  readonly candidates?: ReturnType<NonNullable<Source['candidates']>>
+  readonly after?: Fragment
+  readonly order?: string
+  readonly onlyIf?: string | undefined
+}
+
 /** How rows are ordered by a key, then by `id`. Null comes first ascending. */
 const orderBy = ({ field, descending }: Order, key: string, idColumn = 'id'): string => {
   const [direction, nulls] = descending ? ['desc', 'last'] : ['asc', 'first']
@@ -188,17 +197,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     plan: ListPlan,
     columns: Columns,
     isIndexed: (test: Test) => boolean,
-    {
-      candidates,
-      after,
-      order = '',
-      onlyIf,
-    }: {
-      candidates?: ReturnType<NonNullable<Source['candidates']>>
-      after?: Fragment
-      order?: string
-      onlyIf?: string | undefined
-    } = {},
+    { candidates, after, order = '', onlyIf }: Narrowing = {},
   ): Sql => {
     const isSearch = plan.search !== ''
     // The first ones first: SQLite tests conditions in this order, and those after one that fails not at all.
@@ -217,10 +216,8 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   const candidatesOf = ({ strategy, search }: ListPlan, driver: Driver) =>
     strategy === 'search' && (driver === undefined || driver === 'search') ? source.candidates?.(search) : undefined
   /** The matches in any order, found by a driver. */
-  const matches = (plan: ListPlan, driver: Driver, columns: Columns, order = '', onlyIf?: string): Sql => {
-    const candidates = candidatesOf(plan, driver)
-    return matching(plan, columns, (test) => isDriver(test, driver), { candidates, order, onlyIf })
-  }
+  const matches = (plan: ListPlan, driver: Driver, columns: Columns, narrowing: Narrowing = {}): Sql =>
+    matching(plan, columns, (test) => isDriver(test, driver), { candidates: candidatesOf(plan, driver), ...narrowing })
 
   const fewIf = `(select count(*) from registry_few) <= ${maxSorted}`
   // A limit that is 0 otherwise ends SQLite's search at once; several servers have the same limit, and test the condition once each.
@@ -278,7 +275,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       // SQLite does not notice that all these keys are equal, and would sort every row that has the key.
       const by = isOneKey ? orderBy({ ...order, field: 'id' }, walked, idColumn) : orderBy(order, walked, idColumn)
       const rows = matching(plan, columns, isWalked, {
-        ...(candidates && { candidates }),
+        candidates,
         order: ` order by ${by}`,
         ...(condition && { after: condition }),
         ...(isSpread && !isAlone && { onlyIf: manyIf }),
@@ -296,7 +293,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const arms = joinSql([...(isAlone ? [] : [limited(few, fewIf)]), ...walks], ' union all ')
     const rows = sql`select * from (${arms}) as _arms order by ${orderBy(order, '_k')} limit ${integer('limit')}`
     if (isAlone) return sql`registry_found as materialized (${rows})`
-    return sql`registry_few as materialized (${matches(plan, driver, columns, fewOrder(plan))} limit ${String(maxSorted + 1)}), registry_found as materialized (${rows})`
+    return sql`registry_few as materialized (${matches(plan, driver, columns, { order: fewOrder(plan) })} limit ${String(maxSorted + 1)}), registry_found as materialized (${rows})`
   }
   /** A server that has no better idea scans the table for a range; asked for the order of the range, it uses the index. */
   const fewOrder = (plan: ListPlan): string => {
@@ -305,7 +302,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     return ` order by ${orderBy({ field: range.field, descending: false }, dialect.sortKey(findField(resource, range.field)))}`
   }
   const count = (plan: ListPlan, driver: Driver, onlyIf?: string): Sql =>
-    sql`select count(*) from (${matches(plan, driver, { _one: '1' }, '', onlyIf)}) as _t`
+    sql`select count(*) from (${matches(plan, driver, { _one: '1' }, { onlyIf })}) as _t`
   /** How many rows match, as the common table expression `registry_total`. */
   const total = (plan: ListPlan, driver: Driver): Sql => {
     const total = (query: Sql) => sql`registry_total as materialized (${query})`
@@ -404,10 +401,14 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const rows = (columns: Columns): Sql => {
       if (query.maxRows === undefined) return matches(plan, driver, columns)
       // Of all rows those with the first ids, not those with the first values of some index.
-      const order = plan.strategy === 'all' ? ' order by id' : undefined
-      return sql`${matches(plan, driver, columns, order)} limit ${integer('rows')}`
+      const order = plan.strategy === 'all' ? ' order by id' : ''
+      return sql`${matches(plan, driver, columns, { order })} limit ${integer('rows')}`
     }
-    return summaryQuery(dialect, resource, query, state ?? 'select null as version', rows, integer('limit'))
+    return summaryQuery(dialect, resource, query, {
+      version: state ?? 'select null as version',
+      rows,
+      limit: integer('limit'),
+    })
   }
   const excerpts = (fields: readonly string[]): Sql => {
     const values = fields.map((name) => {
