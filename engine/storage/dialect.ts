@@ -71,9 +71,13 @@ interface Accelerators {
   readonly state?: string
   /**
    * The condition that finds at least the rows with a searched text by an index, and what precedes the table in FROM for it; undefined if
-   * there is none for the text.
+   * there is none for the text. `id` is the column of this with the ids, if the index has the rows in order of them.
    */
-  candidates?(search: string): { readonly from?: Fragment; readonly where: Fragment } | undefined
+  candidates?(
+    search: string,
+  ): { readonly from?: Fragment; readonly where: Fragment; readonly id?: string | undefined } | undefined
+  /** Counts the rows with a condition whose index has them in order of id, if that is faster than to count them as others. */
+  countInOrder?(condition: Fragment): Sql
   /** Whether to compare how many rows each condition finds, because the database has no statistics to choose an index by. */
   readonly isProbed?: boolean
 }

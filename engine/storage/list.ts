@@ -114,10 +114,20 @@ interface Part {
   readonly isOneKey?: boolean
 }
 
+/** What a query of matches has beside their conditions. */
+interface Narrowing {
+  /** What finds the rows: the search index, or the tables to which a rule follows references. */
+  readonly candidates?: ReturnType<NonNullable<Source['candidates']>>
+  readonly after?: Fragment
+  readonly order?: string
+  readonly onlyIf?: string | undefined
+}
+
 /** How rows are ordered by a key, then by `id`. Null comes first ascending. */
-const orderBy = ({ field, descending }: Order, key: string): string => {
+const orderBy = ({ field, descending }: Order, key: string, idColumn = 'id'): string => {
   const [direction, nulls] = descending ? ['desc', 'last'] : ['asc', 'first']
-  return field === 'id' ? `id ${direction}` : `${key} ${direction} nulls ${nulls}, id ${direction}`
+  const byId = `${idColumn} ${direction}`
+  return field === 'id' ? byId : `${key} ${direction} nulls ${nulls}, ${byId}`
 }
 
 /** Computes something of some rows of a source; of rows on several servers when these have been read. */
@@ -192,17 +202,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     plan: ListPlan,
     columns: Columns,
     isIndexed: (test: Test) => boolean,
-    {
-      candidates,
-      after,
-      order = '',
-      onlyIf,
-    }: {
-      candidates?: ReturnType<NonNullable<Source['candidates']>>
-      after?: Fragment
-      order?: string
-      onlyIf?: string | undefined
-    } = {},
+    { candidates, after, order = '', onlyIf }: Narrowing = {},
   ): Sql => {
     const isSearch = plan.search !== ''
     // The first ones first: SQLite tests conditions in this order, and those after one that fails not at all.
@@ -218,19 +218,19 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const names = Object.keys(columns).map(quoted).join(', ')
     return sql`select ${names} from (${rows} ${dialect.fence}) as _t where ${dialect.contains(dialect.isLongSearch(plan.search))}`
   }
+  /** What the search index finds, if it finds the matches. */
+  const candidatesOf = ({ strategy, search }: ListPlan, driver: Driver) =>
+    strategy === 'search' && (driver === undefined || driver === 'search') ? source.candidates?.(search) : undefined
   /** The matches in any order, found by a driver; of many, nothing is found through references. */
   const matches = (
     plan: ListPlan,
     driver: Driver,
     columns: Columns,
-    { order = '', onlyIf, areMany = false }: { order?: string; onlyIf?: string | undefined; areMany?: boolean } = {},
+    { areMany = false, ...narrowing }: Narrowing & { readonly areMany?: boolean } = {},
   ): Sql => {
-    const isSearched = plan.strategy === 'search' && (driver === undefined || driver === 'search')
     const isIndexed = (test: Test) => isDriver(test, driver) && !(areMany && test.isFollowed)
-    const candidates = isSearched
-      ? source.candidates?.(plan.search)
-      : tests(plan).find((test) => test.join && isDriver(test, driver))?.join
-    return matching(plan, columns, isIndexed, { candidates, order, onlyIf })
+    const joined = () => tests(plan).find((test) => test.join && isDriver(test, driver))?.join
+    return matching(plan, columns, isIndexed, { candidates: candidatesOf(plan, driver) ?? joined(), ...narrowing })
   }
 
   const fewIf = `(select count(*) from registry_few) <= ${maxSorted}`
@@ -240,9 +240,9 @@ export const readStatements = (dialect: Dialect, source: Source) => {
    * The rows after a position, one part after the other. Each is a range of an index on `(key, id)`, which a single condition would
    * not be.
    */
-  const partsAfter = (walked: string, { field, descending }: Order, { value }: Position): Part[] => {
+  const partsAfter = (walked: string, { field, descending }: Order, { value }: Position, idColumn = 'id'): Part[] => {
     const sign = descending ? '<' : '>'
-    const isAfterId = sql`id ${sign} ${parameter('afterId', idType())}`
+    const isAfterId = sql`${idColumn} ${sign} ${parameter('afterId', idType())}`
     if (field === 'id') return [{ condition: isAfterId }]
     const isNull = `${walked} is null`
     const ofKey = (isKey: Fragment): Part => ({ condition: sql`${isKey} and ${isAfterId}`, isOneKey: true })
@@ -256,18 +256,25 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     ]
   }
 
-  /** Whether the page is walked, however many rows match: the index of the one value that they have, of a managed table, has them in order of id. */
-  const isWalkedAlone = (plan: ListPlan): boolean => {
-    if (plan.strategy !== 'filter' || state === undefined || rowRule) return plan.strategy === 'all'
+  /**
+   * Whether the page is walked, however many rows match: the search index, or the index of the one value that they have, of a managed
+   * table, has them in order of id.
+   */
+  const isWalkedAlone = (plan: ListPlan, driver: Driver): boolean => {
+    if (plan.strategy === 'all') return true
+    if (plan.order.field !== 'id') return false
+    if (plan.strategy !== 'filter') return candidatesOf(plan, driver)?.id !== undefined
     const [test, ...others] = tests(plan)
-    return plan.order.field === 'id' && test?.isEqual === true && others.length === 0
+    return state !== undefined && !rowRule && test?.isEqual === true && others.length === 0
   }
 
   /** The ids and keys of the next `$limit` rows after a position, or after `$skip` rows, in order, as the common table expressions of a query. */
   const pageKeys = (plan: ListPlan, driver: Driver, after: Position | undefined, hasOffset: boolean): Sql => {
     const { order } = plan
-    const isAlone = isWalkedAlone(plan)
+    const isAlone = isWalkedAlone(plan, driver)
     const walked = key(order)
+    const candidates = isAlone ? candidatesOf(plan, driver) : undefined
+    const idColumn = candidates?.id ?? 'id'
     const columns = { id: 'id', _k: walked }
     const skip = hasOffset ? sql` offset ${integer('skip')}` : ''
     const limited = (rows: Sql, condition?: string) => {
@@ -280,15 +287,16 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       test.field === order.field ? test.isRange : order.field === 'id' && test.isEqual && isDriver(test, driver)
     const walk = ({ condition, isOneKey }: Partial<Part>) => {
       // SQLite does not notice that all these keys are equal, and would sort every row that has the key.
-      const by = isOneKey ? orderBy({ ...order, field: 'id' }, walked) : orderBy(order, walked)
+      const by = isOneKey ? orderBy({ ...order, field: 'id' }, walked, idColumn) : orderBy(order, walked, idColumn)
       const rows = matching(plan, columns, isWalked, {
+        candidates,
         order: ` order by ${by}`,
         ...(condition && { after: condition }),
         ...(isSpread && !isAlone && { onlyIf: manyIf }),
       })
       return limited(rows, isAlone ? undefined : manyIf)
     }
-    const walks = after ? partsAfter(walked, order, after).map(walk) : [walk({})]
+    const walks = after ? partsAfter(walked, order, after, idColumn).map(walk) : [walk({})]
     if (isAlone && walks.length === 1) return sql`registry_found as materialized (${walks[0] as Sql})`
     const isAfter = (position: Position) => {
       const parts = partsAfter('_k', order, position).map(({ condition }) => sql`(${condition})`)
@@ -315,7 +323,10 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     const [few, counted] = ['(select count(*) from registry_few)', countMany(plan, driver)]
     if (plan.strategy === 'all')
       return total(state ? sql`select coalesce((select total from registry_state), (${counted}))` : counted)
-    if (isWalkedAlone(plan)) return total(counted)
+    if (isWalkedAlone(plan, driver)) {
+      const condition = plan.strategy === 'filter' ? tests(plan)[0]?.sql(true) : undefined
+      return total((condition && source.countInOrder?.(condition)) ?? counted)
+    }
     if (!isSpread) return total(sql`select case when ${fewIf} then ${few} else (${counted}) end`)
     return sql`registry_counted as materialized (${countMany(plan, driver, manyIf)}),
       ${total(sql`select case when ${fewIf} then ${few} else (select * from registry_counted) end`)}`
@@ -407,7 +418,11 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       const order = plan.strategy === 'all' ? ' order by id' : ''
       return sql`${matches(plan, driver, columns, { order })} limit ${integer('rows')}`
     }
-    return summaryQuery(dialect, resource, query, state ?? 'select null as version', rows, integer('limit'))
+    return summaryQuery(dialect, resource, query, {
+      version: state ?? 'select null as version',
+      rows,
+      limit: integer('limit'),
+    })
   }
   const excerpts = (fields: readonly string[]): Sql => {
     const values = fields.map((name) => {

@@ -114,7 +114,7 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
 }
 
 /** Stands for the id that is assigned to the row of an earlier write of a batch, by its place; only in values that are bound. */
-export interface AssignedId {
+interface AssignedId {
   readonly $operation: number
 }
 

@@ -83,6 +83,13 @@ const servedGroup = (dialect: Dialect, resource: Resource, { field: name, part, 
   return { value: date, key: date }
 }
 
+/** What a summary is made of: the query of the table's version, that of some columns of the rows, and how many groups are returned. */
+interface SummaryParts {
+  readonly version: string
+  readonly limit: Sql
+  rows(columns: Readonly<Record<string, string>>): Sql
+}
+
 /**
  * The groups with the most rows, each with: version, number of groups, number of rows, whether the values are too large to be
  * returned, rows of the group, its values, its aggregates. Without any group, one row that has only the first three.
@@ -91,9 +98,7 @@ export const summaryQuery = (
   dialect: Dialect,
   resource: Resource,
   query: SummaryQuery,
-  version: string,
-  rows: (columns: Readonly<Record<string, string>>) => Sql,
-  limit: Sql,
+  { version, rows, limit }: SummaryParts,
 ): Sql => {
   const computed = aggregatesOf(dialect, resource, query)
   const parts = computed.flatMap((one) => one.parts)

@@ -130,8 +130,9 @@ export const resourceTable = (
     ...(plan.search && {
       search: { text: plan.search, isIndexed: plan.strategy === 'search' && typeof driver !== 'number' },
     }),
-    // The rows of one caller may be few, and those of another many. To count the matches takes longer than to skip some.
-    values: `${isPrivate ? shape : ''}${selectionKey(plan)} ${plan.strategy === 'all' ? skip : ''}`,
+    // The rows of one caller may be few, and those of another many. To count the matches takes longer than to skip some; to skip half or
+    // twice as many rows takes about as long.
+    values: `${isPrivate ? shape : ''}${selectionKey(plan)} ${plan.strategy === 'all' ? skip.toString(2).length : ''}`,
     isScan: plan.strategy === 'scan',
   })
 

@@ -10,7 +10,7 @@ import { withTimeout } from './withTimeout.js'
 import type { BatchOutcome, BoundStatement, ImportOutcome, KeyStatements, Outcome } from './writeData.js'
 
 /** How long a transaction that may be timed out takes in all, with the time that it waits and its further attempts, in milliseconds. */
-export const maxTransactionMs = 30_000
+const maxTransactionMs = 30_000
 
 type Rows = readonly (readonly Cell[])[]
 

@@ -2,9 +2,14 @@
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { Resource } from '../../engine/descriptor/registry.js'
+import { connect } from '../../engine/storage/sqlite/connection.js'
+import { compile, managedSource } from '../../engine/storage/sqlite/dialect.js'
 import { Database } from '../../engine/storage/sqlite/driver.js'
+import { reader } from '../../engine/storage/sqlite/reader.js'
+import { DeadlineExceeded } from '../../engine/storage/sqlite/search.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { startOffice } from '../support/office.js'
+import { office, startOffice } from '../support/office.js'
 
 const folder = temporaryFolder('deadline').path
 const test = suite('time limit of reads')
@@ -38,5 +43,22 @@ for (const [name, insert, readTimeoutMs] of [
     assert.is((await get('/v1/health')).status, 200)
   })
 }
+
+test('a count of rows in their order looks at the time', async () => {
+  const path = join(folder, 'counts.sqlite')
+  await startOffice({ url: `sqlite:${path}` })
+  const database = connect(path, { timeout: 1_000 })
+  database.exec(departments(5_000, "'Depot'"))
+  const source = managedSource(office.find(({ path }) => path === 'departments') as Resource)
+  const count = compile(source.countInOrder?.("name = 'Depot'") ?? '')
+  const read = reader(database)
+  const task = { sql: count.sql, values: [], search: '' }
+  assert.equal(read(task, 60_000), [[5_000n]])
+  assert.throws(
+    () => read(task, -1),
+    (error: unknown) => error instanceof DeadlineExceeded,
+  )
+  database.close()
+})
 
 test.run()

@@ -37,7 +37,7 @@ export const parameterType = (field: Field): string | undefined =>
   kindOf(field.kind).isText ? undefined : columnOf(field).type
 
 /** A column as a key of a unique index. */
-export const indexKey = ({ kind, name }: Field, value = quoted(name)): string =>
+const indexKey = ({ kind, name }: Field, value = quoted(name)): string =>
   kindOf(kind).isText ? `registry_key(${value})` : value
 
 /** What a field is ordered and compared by. */

@@ -61,6 +61,17 @@ export const sqliteDialect: Dialect = {
   deferReferences: compile('pragma defer_foreign_keys = on'),
 }
 
+/** Looks at the time once for so many rows; for each, a comparison with the number of the row would take a third of the time. */
+const countInSteps = (table: string, condition: Fragment): Sql => {
+  const step = (after: string) =>
+    sql`(select id from ${table} where ${condition}${after} order by id limit 1 offset ${String(checkedRows - 1)})`
+  // Every id is greater than minus infinity.
+  const isLeft = 'id > coalesce((select max(id) from registry_step), -9e999)'
+  return sql`with recursive registry_step (id) as (select ${step('')} union all
+      select ${step(' and id > registry_step.id')} from registry_step where registry_step.id is not null and registry_in_time())
+    select count(id) * ${String(checkedRows)} + (select count(*) from ${table} where ${condition} and ${isLeft}) from registry_step`
+}
+
 export const managedSource = (resource: Resource): Source => {
   const table = quoted(resource.table)
   const index = searchTable(resource)
@@ -82,8 +93,10 @@ export const managedSource = (resource: Resource): Source => {
             // Joined: as the list of an IN, all of them would be found before the first row is read.
             from: `(select rowid as _row from ${index} where ${index} match registry_match()) as _c cross join `,
             where: `${rowKey(resource)} = _row`,
+            id: rowKey(resource) === 'id' ? '_row' : undefined,
           }
         : undefined,
+    countInOrder: (condition) => countInSteps(table, condition),
     isProbed: true,
   }
 }
