@@ -6,8 +6,9 @@ import { accessNames, rulesOf } from '../engine/descriptor/define.js'
 import { loadHooks, type NamedHook } from '../engine/descriptor/hookFiles.js'
 import { inspectProject } from '../engine/descriptor/load.js'
 import { loadOperations } from '../engine/descriptor/operationFiles.js'
-import { type Registry, updatableFields } from '../engine/descriptor/registry.js'
+import { type Registry, type Resource, updatableFields } from '../engine/descriptor/registry.js'
 import { type FileError, RegistryError } from '../engine/descriptor/registryError.js'
+import { decidingFields, isPath, ruleNames } from '../engine/descriptor/rulePaths.js'
 import type { SourcePosition } from '../engine/descriptor/sourceFile.js'
 import { loadProduct } from '../engine/product.js'
 import { describeDifference } from '../engine/storage/migration/difference.js'
@@ -53,6 +54,22 @@ const printForPeople = (errors: readonly FileError[], resources: number): void =
     console.log(`${counted(resources, 'resource')} and ${resources === 1 ? 'its' : 'their'} demo rows have no errors.`)
 }
 
+const verbs = { read: 'sees', create: 'creates', update: 'changes', delete: 'deletes' } as const
+
+/** What decides about the rows of a resource in other resources: `Whoever may write loans.institution_id decides who sees items.` */
+const describeDeciding = (resource: Resource): string[] => {
+  const verbsByFields = new Map<string, Set<string>>()
+  for (const operation of accessNames)
+    for (const path of ruleNames(resource, operation).filter(isPath)) {
+      const fields = decidingFields(resource, path).join(' or ')
+      if (fields !== '') verbsByFields.set(fields, (verbsByFields.get(fields) ?? new Set()).add(verbs[operation]))
+    }
+  return [...verbsByFields].map(([fields, done]) => {
+    const listed = [...done].join(', ').replace(/, ([^,]*)$/, ' and $1')
+    return `Whoever may write ${fields} decides who ${listed} ${resource.path}.`
+  })
+}
+
 /** Who may do what, as a table, and the fields that only some see or set. */
 const printAccess = (registry: Registry): void => {
   const rows = registry.map((resource) => {
@@ -76,6 +93,7 @@ const printAccess = (registry: Registry): void => {
       if (readBy) console.log(`${path}.${name} is null for all but ${readBy.join(', ')}.`)
       if (writeBy) console.log(`${path}.${name} is set only by ${writeBy.join(', ')}.`)
     }
+  for (const line of registry.flatMap(describeDeciding)) console.log(line)
   console.log('Who has API_TOKEN may do everything.')
 }
 
@@ -89,16 +107,18 @@ const printForMachines = (errors: readonly FileError[]): void => {
   console.log(JSON.stringify(rows, null, 2))
 }
 
-/** What would prevent a start on the database of DATABASE_URL, and rows whose responses would break their schema. */
-const databaseErrors = async (registry: Registry): Promise<FileError[]> => {
+/** What would prevent a start on the database of DATABASE_URL, and rows whose responses would break their schema; and what would be better otherwise. */
+const compareDatabase = async (registry: Registry): Promise<{ errors: FileError[]; advice: string[] }> => {
   const { DATABASE_URL, POOL_WAIT_MS, DERIVED_OBJECTS: derivedObjects } = await projectSettings()
   const { differences } = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS, { withValues: true, derivedObjects })
-  return differences
+  const errors = differences
     .filter(({ isBlocking, isError }) => isBlocking || isError)
     .map((difference) => {
       const resource = registry.find(({ table }) => table === difference.table)
       return { file: `resources/${resource?.path}.ts`, message: describeDifference(difference), position: undefined }
     })
+  const optional = differences.filter(({ isBlocking, isError, approval }) => !(isBlocking || isError || approval))
+  return { errors, advice: optional.map(describeDifference) }
 }
 
 /** What code runs with which writes. */
@@ -132,8 +152,8 @@ export default defineCommand(command, async ({ json, database }) => {
       ? await collectErrors(loadHooks(folder, inspection.registry), otherErrors)
       : undefined
   const isComparable = database && inspection.errors.length === 0
-  const differences = isComparable ? await databaseErrors(inspection.registry) : []
-  const errors = [...inspection.errors, ...inspection.seedErrors, ...otherErrors, ...differences].sort(
+  const compared = isComparable ? await compareDatabase(inspection.registry) : { errors: [], advice: [] }
+  const errors = [...inspection.errors, ...inspection.seedErrors, ...otherErrors, ...compared.errors].sort(
     (a, b) => a.file.localeCompare(b.file, 'en') || (a.position?.line ?? 0) - (b.position?.line ?? 0),
   )
   if (json) printForMachines(errors)
@@ -141,6 +161,7 @@ export default defineCommand(command, async ({ json, database }) => {
   const isRestricted =
     hasAccess(inspection.registry) || inspection.registry.some(({ fields }) => fields.some((field) => field.writeBy))
   if (!json && errors.length === 0 && isRestricted) printAccess(inspection.registry)
+  if (!json) for (const line of compared.advice) console.log(`Optional: ${line}`)
   if (!json && errors.length === 0) printHooks(hooks ?? [], inspection.registry)
   process.exitCode = errors.length > 0 ? 1 : 0
 })

@@ -18,7 +18,7 @@ export const ruleNames = ({ access }: Pick<Resource, 'access'>, name: AccessName
 
 const isHidden = ({ name, redacted, readBy }: Field): string | undefined =>
   redacted || readBy
-    ? `"${name}", which ${redacted ? 'is redacted' : 'has readBy'}: its value would show in the rows`
+    ? `"${name}" ${redacted ? 'is redacted' : 'has readBy'}: its value would show in the rows`
     : undefined
 
 /** Follows a path; returns the references and the field, or what is wrong with it. Undefined where a referenced resource is not known. */
@@ -30,7 +30,7 @@ const follow = (
   const names = path.split('.')
   const last = names.pop() as string
   if (names.length > maxReferences)
-    return `follows ${names.length} references; a rule may follow at most ${maxReferences}`
+    return `it follows ${names.length} references; a rule may follow at most ${maxReferences}`
   const fields: Field[] = []
   let resource: Resource | undefined = start
   for (const name of names) {
@@ -40,11 +40,11 @@ const follow = (
     if (field?.references === undefined) {
       const hint =
         didYouMean(name, references) || (references.length > 0 ? `; its references are ${references.join(', ')}` : '')
-      return `has "${name}", which is no reference of ${at}${hint}`
+      return `"${name}" is no reference of ${at}${hint}`
     }
     const hidden = isHidden(field)
-    if (hidden !== undefined) return `has ${hidden}`
-    if (!field.filter) return `has "${name}" of ${at}, which needs filter: true`
+    if (hidden !== undefined) return hidden
+    if (!field.filter) return `"${name}" of ${at} needs filter: true`
     fields.push(field)
     resource = registry.find((one) => one.path === field.references)
     if (!resource) return undefined
@@ -52,13 +52,13 @@ const follow = (
   const { path: at, fields: all } = resource
   const field = last === 'id' ? idField(resource) : all.find(({ name }) => name === last)
   if (!field)
-    return `ends with "${last}", which is no field of ${at}${didYouMean(
+    return `"${last}" is no field of ${at}${didYouMean(
       last,
       all.map(({ name }) => name),
     )}`
   const hidden = isHidden(field)
-  if (hidden !== undefined) return `ends with ${hidden}`
-  if (last !== 'id' && !field.filter) return `ends with "${last}" of ${at}, which needs filter: true`
+  if (hidden !== undefined) return hidden
+  if (last !== 'id' && !field.filter) return `"${last}" of ${at} needs filter: true`
   return [...fields, field]
 }
 
@@ -71,7 +71,7 @@ export const checkRulePaths = (parsed: readonly ReportedResource[]): void => {
       for (const path of ruleNames(resource, operation).filter(isPath)) {
         const mistake = follow(resources, resource, path)
         if (typeof mistake === 'string')
-          report(`access: ${operation} names "${path}", which ${mistake}`, 'access', operation)
+          report(`access: ${operation} names "${path}", but ${mistake}`, 'access', operation)
       }
   }
 }
@@ -86,6 +86,17 @@ export const withRulePaths = <R extends Resource>(resources: readonly R[]): R[] 
     })
     return followed.length > 0 ? { ...resource, rulePaths: new Map(followed) } : resource
   })
+
+/** The fields of other resources that decide whether a rule allows a row, such as `loans.institution_id`; an id never changes. */
+export const decidingFields = (resource: Resource, name: string): string[] => {
+  const [first, ...others] = rulePath(resource, name)
+  let at = first?.references
+  return others.flatMap((field) => {
+    const deciding = field.name === 'id' ? [] : [`${at}.${field.name}`]
+    at = field.references
+    return deciding
+  })
+}
 
 /** The field that a rule of a resource compares, after the references to its row. */
 export const rulePath = ({ fields, rulePaths }: Resource, name: string): readonly Field[] =>

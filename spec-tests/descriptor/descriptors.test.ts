@@ -391,6 +391,40 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     'access: deleet is no operation. Did you mean "delete"?',
   ],
   [
+    'paths of access',
+    withFields(
+      {
+        owner_id: integer({ references: 'owners', filter: true }),
+        other_id: integer({ references: 'owners' }),
+        secret_id: integer({ references: 'owners', filter: true, readBy: ['hr'] }),
+        kind: text({ filter: true }),
+      },
+      {
+        access: {
+          read: [
+            { 'owner_idd.title': claim('a') },
+            { 'kind.title': claim('a') },
+            { 'other_id.id': claim('a') },
+            { 'secret_id.id': claim('a') },
+            { 'owner_id.titel': claim('a') },
+            { 'owner_id.title': claim('a') },
+            { 'owner_id.title.a': claim('a') },
+            { 'owner_id.a.b.c.d': claim('a') },
+            { 'owner_id.id': claim('a') },
+          ] as never,
+        },
+      },
+    ),
+    'access: read names "owner_idd.title", but "owner_idd" is no reference of things. Did you mean "owner_id"?',
+    'access: read names "kind.title", but "kind" is no reference of things; its references are owner_id, other_id, secret_id',
+    'access: read names "other_id.id", but "other_id" of things needs filter: true',
+    'access: read names "secret_id.id", but "secret_id" has readBy: its value would show in the rows',
+    'access: read names "owner_id.titel", but "titel" is no field of owners. Did you mean "title"?',
+    'access: read names "owner_id.title", but "title" of owners needs filter: true',
+    'access: read names "owner_id.title.a", but "title" is no reference of owners',
+    'access: read names "owner_id.a.b.c.d", but it follows 4 references; a rule may follow at most 3',
+  ],
+  [
     'access without rules, and with a word that no caller has',
     { ...valid, access: { read: [], create: ' hr' } },
     `access: read is [], but it must be a role, an object such as { owner_id: claim('id') }, or a list of these`,

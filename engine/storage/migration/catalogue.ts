@@ -48,6 +48,8 @@ export interface CatalogueTable {
   /** The column to which SQLite gives the number of the row. */
   readonly rowId?: string | undefined
   readonly unique: readonly (readonly string[])[]
+  /** The columns with which an index of all rows begins. */
+  readonly indexed: readonly string[]
   /** Constraints that no descriptor can express: `check (hours > 0)`. */
   readonly otherConstraints: readonly string[]
 }

@@ -1,15 +1,34 @@
 /** Compares a descriptor with a table of another program: what keeps it from being served as the descriptor says. */
 import { isWhole } from '../../descriptor/kinds/index.js'
 import { didYouMean } from '../../descriptor/nearest.js'
-import { idField, type Resource, writableFields } from '../../descriptor/registry.js'
+import { type Field, idField, type Registry, type Resource, writableFields } from '../../descriptor/registry.js'
+import { quoted } from '../schema.js'
 import { findColumn } from './catalogue.js'
 import { approvalsFrom, type Difference, tableDifferences } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 
 const correct = 'Correct the descriptor; the table is never changed.'
 
-/** What prevents a table, or view, from being served. */
-export const compareExisting = async (database: MigrationDialect, resource: Resource): Promise<Difference[]> => {
+/** The columns by which rules of access look for rows of a table, each with one of these rules. */
+const columnsOfRules = (registry: Registry, { path }: Resource): Map<string, string> => {
+  const columns = new Map<string, string>()
+  for (const { path: start, rulePaths = new Map<string, readonly Field[]>() } of registry)
+    for (const [rule, fields] of rulePaths) {
+      let at: string | undefined = start
+      for (const { name, column, references } of fields) {
+        if (at === path && name !== 'id') columns.set(column, `"${rule}" of ${start}`)
+        at = references
+      }
+    }
+  return columns
+}
+
+/** What prevents a table, or view, from being served, and indexes that it should have. */
+export const compareExisting = async (
+  database: MigrationDialect,
+  registry: Registry,
+  resource: Resource,
+): Promise<Difference[]> => {
   const { fields, create, update, delete: remove } = resource
   const { all: differences, add } = tableDifferences(resource.table, approvalsFrom([]))
   const table = await database.catalogue(resource.table)
@@ -39,6 +58,17 @@ export const compareExisting = async (database: MigrationDialect, resource: Reso
   const isKey = (key: readonly string[]) => key.length === 1 && key[0] === idColumn
   if (isTable && findColumn(table, idColumn) && ![table.primaryKey, ...table.unique].some(isKey))
     add('several rows may have the same id, because it is not unique.', 'Name a unique column.', idColumn)
+  for (const [column, rule] of isTable ? columnsOfRules(registry, resource) : []) {
+    if (!findColumn(table, column) || [...table.indexed, idColumn].includes(column)) continue
+    const sql = `create index ${quoted(`${resource.table}_${column}`)} on ${quoted(resource.table)} (${quoted(column)})`
+    add(
+      `the rule ${rule} looks for rows by it, and no index begins with it.`,
+      `Create one: ${sql}`,
+      column,
+      undefined,
+      false,
+    )
+  }
   const isWritten = create || (update && writableFields(resource).length > 0) || remove
   if (isWritten && table.isReadOnly) {
     const message = `its rows cannot be changed, because it is ${table.relationKind}.`

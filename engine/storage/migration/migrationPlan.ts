@@ -81,7 +81,7 @@ export const planMigration = async (
   const managed = managedResources(registry)
   const differences: Difference[] = []
   for (const resource of registry.filter(({ existing }) => existing))
-    differences.push(...(await compareExisting(database, resource)))
+    differences.push(...(await compareExisting(database, registry, resource)))
   // Nothing is created beside the tables of other programs.
   if (managed.length === 0) return { steps: [], differences }
   const record = await compareRecord(database, registry, approvals)

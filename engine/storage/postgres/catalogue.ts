@@ -92,6 +92,9 @@ const uniqueSql = `select array(select attname::text from unnest(indkey) with or
       join pg_attribute on attrelid = indrelid and pg_attribute.attnum = key.attnum order by n) as columns
   from pg_index where indrelid = to_regclass($1) and indisunique and not indisprimary and indpred is null and indexprs is null`
 
+const indexedSql = `select attname as name from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
+  where indrelid = to_regclass($1) and indpred is null`
+
 /** Checks, exclusions, foreign keys of several columns, and unique indexes of some rows or of expressions. */
 const otherConstraintsSql = `select pg_get_constraintdef(oid) as sql from pg_constraint
     where conrelid = to_regclass($1) and (contype in ('c', 'x') or contype = 'f' and cardinality(conkey) > 1)
@@ -174,6 +177,7 @@ export const readCatalogue = async (
       foreignKey: keys.find((key) => key.column === column.name),
     })),
     unique: (await execute<{ columns: string[] }>(uniqueSql, named)).map((index) => index.columns),
+    indexed: (await execute<{ name: string }>(indexedSql, named)).map(({ name: column }) => column),
     primaryKey,
     otherConstraints: (await execute<{ sql: string }>(otherConstraintsSql, named)).map(({ sql }) => sql),
   }

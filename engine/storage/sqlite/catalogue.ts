@@ -67,6 +67,9 @@ export const tableNames = (database: Database): string[] =>
 const uniqueSql = `select (select json_group_array(name) from (select name from pragma_index_info(list.name) order by seqno))
   from pragma_index_list(?) as list where "unique" and not partial and origin <> 'pk'`
 
+const indexedSql = `select info.name from pragma_index_list(?) as list join pragma_index_info(list.name) as info
+  where list.partial = 0 and info.seqno = 0 and info.name is not null`
+
 const uniqueIndexes = (database: Database, table: string): string[][] => {
   const columnNames = (database.prepare(uniqueSql).pluck().all(table) as string[]).map((names) => JSON.parse(names))
   // A column without a name is an expression.
@@ -215,6 +218,7 @@ export const readCatalogue = (database: Database, name: string, isSampled = fals
         ? primaryKey[0]?.name
         : undefined,
     unique: uniqueIndexes(database, name),
+    indexed: database.prepare(indexedSql).pluck().all(name) as string[],
     otherConstraints: otherConstraints(database, name),
   }
 }
