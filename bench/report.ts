@@ -3,6 +3,7 @@ import { cpus, release, totalmem } from 'node:os'
 import type { Growth } from './growth.js'
 import type { ImportRates } from './imports.js'
 import type { OperationRates } from './operations.js'
+import type { RightsTime } from './rights.js'
 import type { BenchTarget } from './targets.js'
 import { kinds, type Measured } from './throughput.js'
 
@@ -13,6 +14,7 @@ interface Results {
   readonly unavailable: readonly { readonly name: string; readonly reason: string }[]
   readonly imports: ImportRates
   readonly operations: OperationRates
+  readonly rights: readonly RightsTime[]
   readonly growth: { readonly rows: number; readonly growths: readonly Growth[] }
 }
 
@@ -63,8 +65,30 @@ export const operationsPart = ({ operation, batch, hot }: OperationRates): strin
     ),
   ].join('\n\n')
 
+export const rightsPart = (times: readonly RightsTime[]): string => {
+  const rules = [...new Set(times.map(({ rule }) => rule))]
+  const shares = [...new Set(times.map(({ share }) => share))]
+  const cells = (rule: string) =>
+    shares.flatMap((share) => {
+      const timeOf = (of: string) => times.find((time) => time.rule === of && time.share === share) as RightsTime
+      const [time, copied] = [timeOf(rule), timeOf(rules[0] as string)]
+      return [
+        `${time.first.toFixed(1)} (${ratio(time.first / copied.first)})`,
+        `${time.next.toFixed(1)} (${ratio(time.next / copied.next)})`,
+      ]
+    })
+  return [
+    '### Rules that follow references',
+    'Milliseconds of a page with its total, and of the page that its `Link` names, of 300,000 items in 30,000 loans of 5,000 borrowers, of which the caller sees a part; beside it, what that takes by a column that is copied into each item.',
+    table(
+      ['', ...shares.flatMap((share) => [`${share / 10} % visible`, 'next page'])],
+      rules.map((rule) => [rule, ...cells(rule)]),
+    ),
+  ].join('\n\n')
+}
+
 /** The section of one database system in docs/benchmarks.md. */
-export const markdown = ({ target, measured, unavailable, imports, operations, growth }: Results): string => {
+export const markdown = ({ target, measured, unavailable, imports, operations, rights, growth }: Results): string => {
   const parts = [
     `## ${target.system}`,
     `Created by \`${target.command}\` on ${machine()}, with wrk and sixteen connections, ${target.setup}, each with its default settings; this service writes its log and sets security headers.`,
@@ -80,6 +104,7 @@ export const markdown = ({ target, measured, unavailable, imports, operations, g
       [[rounded(imports.single), rounded(imports.imported), `${rounded(imports.longestRead)} ms`]],
     ),
     operationsPart(operations),
+    rightsPart(rights),
     `### Growth to ${growth.rows.toLocaleString('en')} rows`,
     'Median latency in milliseconds for one client, with the response cache off and the data already read from disk.',
     table(

@@ -91,12 +91,12 @@ const measureShare = async (storage: Storage, items: Resource, share: number) =>
   return { first: median(first), next: median(next) }
 }
 
-/** `settle` runs once the rows are stored: a server collects the statistics that it plans with. */
-export const measureRights = async (url: string, settle = async () => {}): Promise<RightsTime[]> => {
+/** `analyze` runs once the rows are stored: a server collects the statistics that it plans with. */
+export const measureRights = async (url: string, analyze: (url: string) => Promise<void>): Promise<RightsTime[]> => {
   const filled = await openStorage([groups, borrowers, loans, itemsBy('owner')], url, options)
   await fill(filled)
   await filled.close()
-  await settle()
+  await analyze(url)
   const results: RightsTime[] = []
   for (const [rule, path] of Object.entries(rules)) {
     const registry = withRulePaths([groups, borrowers, loans, itemsBy(path)])

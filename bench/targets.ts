@@ -24,6 +24,8 @@ export interface BenchTarget {
   readonly port: number
   /** The URL of a database with the demo data and this many more employees; created once and reused by later runs. */
   database(name: string, extraRows: number): Promise<string>
+  /** Lets the database collect the statistics that it plans with. */
+  analyze(url: string): Promise<void>
   /** The URL of a new database. */
   emptyDatabase(name: string): Promise<string>
   peers(url: string, bodies: { page: string; row: string }, port: number): BenchServer[]
@@ -77,6 +79,7 @@ export const sqliteTarget: BenchTarget = {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
     return `sqlite:${path}`
   },
+  async analyze() {},
   // Bare Koa with as many routes as this service as the upper bound, and what people would write or use instead.
   peers(url, bodies, port) {
     const database = url.slice('sqlite:'.length)
@@ -139,6 +142,9 @@ export const postgresTarget = async (): Promise<BenchTarget> => {
       await runSql(server, `drop database if exists ${name} with (force)`)
       await runSql(server, `create database ${name} template template0 encoding 'UTF8'`)
       return urlOf(name)
+    },
+    async analyze(url) {
+      await runSql(url, 'vacuum analyze')
     },
     peers: (url, _bodies, port) => [
       nodePeer('Fastify by hand', 'fastify.mjs', port + 1, { DATABASE: url, POOL_SIZE: poolSize }),

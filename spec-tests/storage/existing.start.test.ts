@@ -4,11 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Descriptor } from '../../engine/descriptor/define.js'
+import { claim, type Descriptor } from '../../engine/descriptor/define.js'
 import { boolean, date, integer, number, text, timestamp } from '../../engine/descriptor/index.js'
 import type { Registry, Resource } from '../../engine/descriptor/registry.js'
 import { Unavailable } from '../../engine/storage/failures.js'
-import { openStorage } from '../../engine/storage/open.js'
+import { describeDifference } from '../../engine/storage/migration/difference.js'
+import { openStorage, planStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { roleOn, server, sharedDatabase } from '../support/database.js'
 import { existingTables, foreignDatabase, foreignId, readOnly, schemaOf } from '../support/foreignTables.js'
@@ -245,6 +246,32 @@ test('a scan ends at the time limit, whatever the ids are and however few rows m
     assert.instance(await list.catch((error) => error), Unavailable, JSON.stringify(query))
   }
   await storage.close()
+})
+
+test('the plan names the indexes that rules through references need', async () => {
+  const { url, run } = await foreignDatabase(
+    `create table shelves (${foreignId}, room text)`,
+    `create table boxes (${foreignId}, "Shelf" integer)`,
+  )
+  const registry = existingTables({
+    shelves: { fields: { room: text({ filter: true }) } },
+    boxes: {
+      fields: { shelf_id: integer({ references: 'shelves', filter: true, column: 'Shelf' }) },
+      access: { read: { 'shelf_id.room': claim('room') } },
+    },
+  })
+  const messages = async () =>
+    (await planStorage(registry, url, 30_000)).differences.map(
+      ({ isBlocking, ...difference }) => `${isBlocking} ${describeDifference({ isBlocking, ...difference })}`,
+    )
+  const rule = 'the rule "shelf_id.room" of boxes looks for rows by it, and no index begins with it. Create one:'
+  assert.equal(await messages(), [
+    `false table "shelves", column "room": ${rule} create index "shelves_room" on "shelves" ("room")`,
+    `false table "boxes", column "Shelf": ${rule} create index "boxes_Shelf" on "boxes" ("Shelf")`,
+  ])
+  await run('create index "shelves_room" on "shelves" ("room")')
+  await run('create index "boxes_Shelf" on "boxes" ("Shelf", id)')
+  assert.equal(await messages(), [])
 })
 
 test('the database sets a managed field of a row that is created', async () => {
