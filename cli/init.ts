@@ -112,7 +112,7 @@ const readmeText = (name: string): string => `# ${name}
     npm run dev           # restarts when a file changes
     npm run new -- books title:text! pages:integer --create
 
-A resource is one file in \`resources/\`, its demo rows are in \`seeds/\`, custom operations go into \`operations/\`, hooks into \`hooks/\`, tests into \`tests/\`.
+A resource is one file in \`resources/\`, its demo rows are in \`seeds/\`, custom operations go into \`operations/\`, hooks into \`hooks/\`, SQL that changes rows into \`migrations/\`, tests into \`tests/\`.
 \`npx resource-registry-engine --help\` lists all commands. Set \`API_TOKEN\` to allow writes.
 `
 

@@ -16,7 +16,7 @@ const slow = new Set([
   'changes.tables', 'changes.versions', 'changingResource', 'check', 'commands', 'contract.command', 'credentials',
   'customCode', 'debugLog', 'deploy', 'dev', 'documents.lint', 'download', 'eventLoop', 'existing.compared', 'existing.import', 'existing.start', 'expand',
   'explorer', 'failures', 'figures', 'freshness', 'fuzz', 'hooks.large', 'import.command', 'introspect', 'introspect.keys',
-  'introspect.samples', 'keys', 'kinds', 'large', 'memory', 'metrics', 'new', 'oracle', 'order', 'overload', 'ownTests',
+  'introspect.samples', 'keys', 'kinds', 'large', 'memory', 'metrics', 'migrate.crash', 'migrationsPage', 'new', 'oracle', 'order', 'overload', 'ownTests',
   'package', 'postgres.citus.compared', 'postgres.citus.workers', 'postgres.spread', 'probes', 'progress',
   'requestLog.terminal', 'resourceCommands', 'seed', 'server', 'service', 'signIn', 'sockets',
   'sqlite.backup', 'sqlite.busyTransactions', 'sqlite.deadline', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping',
