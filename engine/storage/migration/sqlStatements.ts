@@ -140,8 +140,8 @@ const isOneTransaction = 'a file is one transaction, which begins and ends with 
 const outside = 'it cannot run in the transaction of the file. Run it by hand before or after.'
 
 const rules: readonly Rule[] = [
-  [/^(?:BEGIN|START TRANSACTION|COMMIT|END|ABORT|PREPARE TRANSACTION)\b/, isOneTransaction],
-  [/^ROLLBACK\b(?! (?:(?:TRANSACTION|WORK) )?TO\b)/, isOneTransaction],
+  // What follows a savepoint is another transaction to PostgreSQL, in which rows cannot be counted.
+  [/^(?:BEGIN|START TRANSACTION|COMMIT|END|ABORT|PREPARE TRANSACTION|ROLLBACK|SAVEPOINT|RELEASE)\b/, isOneTransaction],
   [/^VACUUM\b/, outside],
 ]
 

@@ -138,6 +138,12 @@ export const migrationDialect = (
       searchPath = path?.value ?? ''
       // A table of Citus is changed by several connections otherwise, and cannot be altered afterwards.
       await execute(`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`)
+      await execute('savepoint registry_setting')
+      // A statement whose client was killed ends, and so do its locks. Not every system can notice it.
+      await execute(`set local client_connection_check_interval = '1s'`).catch(() =>
+        execute('rollback to savepoint registry_setting'),
+      )
+      await execute('release savepoint registry_setting')
       // All at once, so that nothing has to be done again because of a lock.
       const found = await execute<{ name: string }>(
         'select name from unnest($1::text[]) as name where exists (select from pg_class where oid = to_regclass(quote_ident(name)) and relkind = $2)',
