@@ -14,7 +14,7 @@ const suffix = '.test.js'
 const slow = new Set([
   'access', 'bounds', 'build', 'bulk.crash', 'callers.hidden', 'callers.kinds', 'callers.twins', 'changes.running',
   'changes.tables', 'changes.versions', 'changingResource', 'check', 'commands', 'contract.command', 'credentials',
-  'customCode', 'debugLog', 'deploy', 'dev', 'documents.lint', 'download', 'eventLoop', 'existing.compared', 'existing.import', 'existing.start', 'expand',
+  'customCode', 'dataSteps.command', 'debugLog', 'deploy', 'dev', 'documents.lint', 'download', 'eventLoop', 'existing.compared', 'existing.import', 'existing.start', 'expand',
   'explorer', 'failures', 'figures', 'freshness', 'fuzz', 'hooks.large', 'import.command', 'introspect', 'introspect.keys',
   'introspect.samples', 'keys', 'kinds', 'large', 'memory', 'metrics', 'migrate.crash', 'migrationsPage', 'new', 'oracle', 'order', 'overload', 'ownTests',
   'package', 'postgres.citus.compared', 'postgres.citus.workers', 'postgres.spread', 'probes', 'progress',

@@ -8,7 +8,7 @@ import { boolean, date, integer, text } from '../../engine/descriptor/index.js'
 import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { entriesOnCopy } from '../../engine/storage/migration/dataSteps.js'
 import { loadMigrations, type MigrationFile } from '../../engine/storage/migration/migrationFiles.js'
-import { migrateStorage, openStorage, planStorage } from '../../engine/storage/open.js'
+import { draftStorage, migrateStorage, openStorage, planStorage } from '../../engine/storage/open.js'
 import type { Storage } from '../../engine/storage/storage.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { storageOptions } from '../../support/storageOptions.js'
@@ -414,6 +414,49 @@ test('a table that no resource uses any more stays counted for the processes tha
   assert.is((await servedRows(storage, team)).length, 2)
   assert.is(await found(storage, team, 'south'), 1)
   await storage.close()
+})
+
+test('a draft has the statements that the plan refuses, and comments for the rest, and runs', async () => {
+  const before = registryWith(
+    { name: text({ filter: true }), age: text({ sort: true }), team_id: text(), old: text(), extra: text() },
+    { required: ['name', 'old'] },
+  )
+  const rows = three.map(({ id, name }) => ({ id, name, age: String(id * 10), team_id: '7', old: 'o', extra: null }))
+  const { url, migrate, start } = await databaseWith(before, rows, [{ id: 7, name: 'north' }])
+  const after = registryWith(
+    {
+      title: text({ filter: true, renamedFrom: 'name' }),
+      age: integer({ sort: true }),
+      team_id: integer({ references: 'teams', filter: true }),
+      note: text(),
+    },
+    { required: ['title', 'age'] },
+  )
+  const draft = await draftStorage(after, url, options)
+  const lines = draft.split('\n')
+  for (const line of [
+    'alter table "members" rename column "name" to "title";',
+    '-- update "members" set "note" = …;',
+    'alter table "members" drop column "old";',
+    '-- alter table "members" drop column "extra";',
+  ])
+    assert.ok(lines.includes(line), `${line}\n${draft}`)
+  assert.ok(
+    lines.some((line) => /^(?:alter|update).*"age"/.test(line)),
+    draft,
+  )
+  await migrate(after, { '1.sql': draft })
+  const storage = await start(after, { '1.sql': draft })
+  assert.equal(
+    await servedRows(storage, membersOf(after)),
+    three.map(({ id, name }) => ({ title: name, age: id * 10, team_id: 7, note: null })),
+  )
+  await storage.close()
+})
+
+test('a draft for tables that fit has nothing to do', async () => {
+  const { url } = await databaseWith(named, three)
+  assert.match(await draftStorage(named, url, options), /^-- Runs once on each database.*\n$/)
 })
 
 test('a copy has the entries of its source, with the digests of its own files', async () => {

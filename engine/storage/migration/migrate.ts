@@ -1,13 +1,13 @@
 /** Migrates a database: applies the steps of its plan, or reports what prevents it. */
 
 import { managedResources, type Registry } from '../../descriptor/registry.js'
-import { RegistryError } from '../../descriptor/registryError.js'
+import { errorLine } from '../../descriptor/registryError.js'
 import { commandLine } from '../../process/commandLine.js'
 import { NothingToDo, StorageError } from '../failures.js'
 import type { ChangeOptions } from '../options.js'
 import { planAdditions } from './additions.js'
 import { acceptedEntries, entriesStep, entriesTable, readMigrationState, whyPending, wrongFiles } from './dataSteps.js'
-import { type Approvals, applyTogether, approvalsFrom, describeDifference } from './difference.js'
+import { type Approvals, applyTogether, approvalsFrom, describeDifference, isAddition } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { type MigrationFile, readStatements } from './migrationFiles.js'
 import { type MigrationPlan, planMigration } from './migrationPlan.js'
@@ -102,8 +102,9 @@ const migrateTables = async (
 /** Reads the statements of all files, before any of them runs; throws with all errors. */
 const readAll = (database: MigrationDialect, files: readonly MigrationFile[]) => {
   const read = files.map((file) => ({ file, ...readStatements(file, database.name) }))
-  const errors = read.flatMap((one) => one.errors)
-  if (errors.length > 0) throw new RegistryError(errors)
+  const lines = read.flatMap((one) => one.errors).map(errorLine)
+  if (lines.length > 0)
+    throw new StorageError(lines.length === 1 ? lines[0] : `files of migrations/ cannot run:\n  ${lines.join('\n  ')}`)
   return read
 }
 
@@ -123,7 +124,7 @@ const migrateWithFiles = async (
       for (const sql of updates) await database.execute(sql)
     })
   if (pending.length === 0) return migrateTables(database, registry, options)
-  const { beforeChanges, ...others } = options
+  const { beforeChanges, approvals = [], ...others } = options
   await beforeChanges?.(true)
   const steps: Step[] = []
   await database.exclusively(async () => {
@@ -136,7 +137,10 @@ const migrateWithFiles = async (
     steps.push(...(await runFile(database, registry, file, statements)))
     done([{ about: `run ${file.file}` }])
   }
-  const rest = await migrateTables(database, registry, others)
+  const rest = await migrateTables(database, registry, {
+    ...others,
+    approvals: approvals.filter((approval) => !isAddition({ approval })),
+  })
   return { ...rest, steps: [...steps, ...rest.steps] }
 }
 
