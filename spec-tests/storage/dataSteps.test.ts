@@ -322,6 +322,9 @@ test('a start is refused while a file has not run, and only warns of one that wa
     warnings.join('\n'),
     /migrations\/1\.sql was changed after it ran on this database\..*\n.*migrations\/2\.sql has run on this database, but is missing\./,
   )
+  const withoutFolder: string[] = []
+  await (await start(named, {}, withoutFolder)).close()
+  assert.is(withoutFolder.length, 2)
   const message = await refused(named, changed)
   assert.match(message, /run: npm run migrate -- --accept 1\n.*--accept 2/s)
   assert.match(await refused(named, changed, { accepted: ['1'] }), /--accept 2/)

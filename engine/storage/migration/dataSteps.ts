@@ -36,10 +36,14 @@ export interface MigrationState {
   readonly missing: readonly string[]
 }
 
-const hasOwnTables = async ({ catalogue, ownTables }: MigrationDialect, registry: Registry): Promise<boolean> => {
+/** Whether a database has no table of the service. */
+export const isNewDatabase = async (
+  { catalogue, ownTables }: MigrationDialect,
+  registry: Registry,
+): Promise<boolean> => {
   const tables = managedResources(registry).flatMap(({ table, renamedFromTable = table }) => [table, renamedFromTable])
-  for (const name of [entriesTable, ...Object.keys(ownTables), ...tables]) if (await catalogue(name)) return true
-  return false
+  for (const name of [entriesTable, ...Object.keys(ownTables), ...tables]) if (await catalogue(name)) return false
+  return true
 }
 
 export const readMigrationState = async (
@@ -47,10 +51,12 @@ export const readMigrationState = async (
   registry: Registry,
   files: readonly MigrationFile[],
 ): Promise<MigrationState> => {
-  const entries = (await database.catalogue(entriesTable))
+  const isRecorded = (await database.catalogue(entriesTable)) !== undefined
+  const entries = isRecorded
     ? await database.execute<MigrationEntry>(`select name, digest, at from ${entriesTable} order by name`)
     : []
-  const isNew = !(await hasOwnTables(database, registry))
+  // A start of a project without such files asks no more.
+  const isNew = !isRecorded && files.length > 0 && (await isNewDatabase(database, registry))
   const entryOf = (file: MigrationFile) => entries.find(({ name }) => name === file.name)
   const ownFiles = filesFor(files, database.name)
   return {

@@ -6,7 +6,15 @@ import { commandLine } from '../../process/commandLine.js'
 import { NothingToDo, StorageError } from '../failures.js'
 import type { ChangeOptions } from '../options.js'
 import { planAdditions } from './additions.js'
-import { acceptedEntries, entriesStep, entriesTable, readMigrationState, whyPending, wrongFiles } from './dataSteps.js'
+import {
+  acceptedEntries,
+  entriesStep,
+  entriesTable,
+  isNewDatabase,
+  readMigrationState,
+  whyPending,
+  wrongFiles,
+} from './dataSteps.js'
 import { type Approvals, applyTogether, approvalsFrom, describeDifference, isAddition } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { type MigrationFile, readStatements } from './migrationFiles.js'
@@ -55,8 +63,7 @@ export const countFiles = async (
   { files = [], recorded }: Pick<ChangeOptions, 'files' | 'recorded'>,
 ): Promise<Step[]> => {
   if (files.length === 0 && recorded === undefined) return []
-  const { isNew } = await readMigrationState(database, registry, files)
-  return isNew ? [entriesStep(database, files, recorded)] : []
+  return (await isNewDatabase(database, registry)) ? [entriesStep(database, files, recorded)] : []
 }
 
 /** A table is renamed, then rebuilt, and then its derived objects follow. */
@@ -155,7 +162,7 @@ export const migrate = async (
   if (files.length > 0 && managedResources(registry).length === 0)
     throw new StorageError('migrations/ has files, but no resource has a table that this service manages; remove them')
   if (command) return database.alone(() => migrateWithFiles(database, registry, options, command))
-  if (files.length === 0 && !options.recorded) return migrateTables(database, registry, options)
+  if (options.files === undefined) return migrateTables(database, registry, options)
   const state = await readMigrationState(database, registry, files)
   const pending = whyPending(state)
   if (pending !== undefined) throw new StorageError(pending)

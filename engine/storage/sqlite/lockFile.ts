@@ -1,5 +1,5 @@
 /** A lock of several processes: that of an SQLite file beside the database, which the system releases when its process ends. */
-import { rmSync } from 'node:fs'
+import { closeSync, openSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database as Connection } from 'better-sqlite3'
 import { fileIdentity } from './connection.js'
@@ -9,8 +9,10 @@ const pauseMs = 200
 
 /** Takes the lock, unless another process has it, or has just removed its file. */
 const tryLock = (path: string): Connection | undefined => {
-  const lock = new Database(path, { timeout: 0 })
+  closeSync(openSync(path, 'a'))
+  // Read before the file is opened: if it is still at its path once it is locked, it is the one that was opened.
   const identity = fileIdentity(path)
+  const lock = new Database(path, { timeout: 0 })
   try {
     lock.exec('begin exclusive')
     if (identity !== undefined && fileIdentity(path) === identity) return lock
