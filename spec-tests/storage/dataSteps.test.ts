@@ -249,6 +249,17 @@ test('new columns allow null while files run; rows without a value of a new requ
     { level: 9, team_id: null },
     { level: null, team_id: null },
   ])
+  // What the file has stored is counted and searched, although the rest could not be made yet.
+  await run(`insert into members (name) values ('Dee')`)
+  const total = server
+    ? `select total as n from registry_state('members')`
+    : `select rows as n from registry_tables where name = 'members'`
+  assert.equal(await run(total), [{ n: 4 }])
+  const search = server
+    ? `select count(*) as n from members where registry_searched like '%dee%' or registry_searched like '%ana ng%'`
+    : `select count(*) as n from registry_members_search where registry_members_search match 'dee OR ana'`
+  assert.equal(await run(search), [{ n: 2 }])
+  await run(`delete from members where name = 'Dee'`)
   await migrate(after, { ...first, '2.sql': 'update members set team_id = 7' })
   const storage = await start(after, { ...first, '2.sql': 'update members set team_id = 7' })
   assert.equal(
