@@ -10,12 +10,14 @@ import { type Registry, type Resource, updatableFields } from '../engine/descrip
 import { type FileError, RegistryError } from '../engine/descriptor/registryError.js'
 import { decidingFields, isPath, ruleNames } from '../engine/descriptor/rulePaths.js'
 import type { SourcePosition } from '../engine/descriptor/sourceFile.js'
+import { commandLine } from '../engine/process/commandLine.js'
 import { loadProduct } from '../engine/product.js'
 import { describeDifference } from '../engine/storage/migration/difference.js'
+import { readStatements } from '../engine/storage/migration/migrationFiles.js'
 import { planStorage } from '../engine/storage/open.js'
 import { defineCommand, flag } from '../support/options.js'
 import { counted } from './counted.js'
-import { projectFolder, projectSettings } from './project.js'
+import { projectFolder, projectMigrations, projectSettings } from './project.js'
 
 const command = {
   name: 'check',
@@ -110,15 +112,29 @@ const printForMachines = (errors: readonly FileError[]): void => {
 /** What would prevent a start on the database of DATABASE_URL, and rows whose responses would break their schema; and what would be better otherwise. */
 const compareDatabase = async (registry: Registry): Promise<{ errors: FileError[]; advice: string[] }> => {
   const { DATABASE_URL, POOL_WAIT_MS, DERIVED_OBJECTS: derivedObjects } = await projectSettings()
-  const { differences } = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS, { withValues: true, derivedObjects })
-  const errors = differences
+  const options = { withValues: true, derivedObjects, files: projectMigrations() }
+  const { differences, files } = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS, options)
+  const pending = files.pending.map((file) => {
+    const message = `has not run on the database; run ${commandLine('migrate')}`
+    return { file, message, position: undefined }
+  })
+  const refusing = differences
     .filter(({ isBlocking, isError }) => isBlocking || isError)
     .map((difference) => {
       const resource = registry.find(({ table }) => table === difference.table)
       return { file: `resources/${resource?.path}.ts`, message: describeDifference(difference), position: undefined }
     })
   const optional = differences.filter(({ isBlocking, isError, approval }) => !(isBlocking || isError || approval))
-  return { errors, advice: optional.map(describeDifference) }
+  return { errors: [...pending, ...refusing], advice: optional.map(describeDifference) }
+}
+
+/** What is wrong with the files in `migrations/` that run on the database of DATABASE_URL. */
+const migrationErrors = async (): Promise<FileError[]> => {
+  const files = projectMigrations()
+  if (files.length === 0) return []
+  const { DATABASE_URL } = await projectSettings()
+  const database = DATABASE_URL.startsWith('sqlite:') ? 'sqlite' : 'postgres'
+  return files.flatMap((file) => readStatements(file, file.database ?? database).errors)
 }
 
 /** What code runs with which writes. */
@@ -146,6 +162,7 @@ export default defineCommand(command, async ({ json, database }) => {
   const otherErrors: FileError[] = []
   await collectErrors(loadProduct(folder), otherErrors)
   await collectErrors(loadOperations(folder, inspection.registry), otherErrors)
+  otherErrors.push(...((await collectErrors(migrationErrors(), otherErrors)) ?? []))
   // Without every resource, a hook may seem to be of none.
   const hooks =
     inspection.errors.length === 0

@@ -7,7 +7,7 @@ import { publicDatabaseUrl, sqlitePath } from '../engine/process/databaseUrl.js'
 import { endProgressLine, progressBar } from '../engine/process/progress.js'
 import { readSettings, type Settings, SettingsError } from '../engine/process/settings.js'
 import { copiedKeys } from '../engine/storage/keys.js'
-import { openStorage, storageTables } from '../engine/storage/open.js'
+import { migrationEntries, openStorage, storageTables } from '../engine/storage/open.js'
 import { type Batch, type CopiedTable, hasRows, type Storage, type StoredRow } from '../engine/storage/storage.js'
 import { readBatches } from '../support/bulkRows.js'
 import { describeFailure } from '../support/failures.js'
@@ -191,7 +191,10 @@ export default defineCommand(command, async ({ from: source, to: target }) => {
   await checkSourceDatabase(registry, source, options.pool.waitMs)
   const from = await openStorage(registry, source, options)
   try {
-    const to = await openStorage(registry, target, options)
+    const { files = [], pool } = options
+    const entries = await migrationEntries(registry, [source, target], files, pool.waitMs)
+    const recorded = entries.length > 0 ? entries : undefined
+    const to = await openStorage(registry, target, { ...options, recorded })
     await copy(registry, from, to)
       .catch((error: Error) => {
         if (error instanceof CommandError) throw error

@@ -5,22 +5,26 @@ import type { Registry } from '../engine/descriptor/registry.js'
 import { commandLine } from '../engine/process/commandLine.js'
 import { publicDatabaseUrl, sqlitePath } from '../engine/process/databaseUrl.js'
 import { stepProgress } from '../engine/process/progress.js'
-import { approvalError, splitApprovals } from '../engine/storage/migration/difference.js'
+import { approvalError, describeDifference, splitApprovals } from '../engine/storage/migration/difference.js'
 import { migrateStorage } from '../engine/storage/open.js'
 import type { MigrateOptions } from '../engine/storage/options.js'
-import { CommandError, defineCommand, flag, optionalText, UsageError, warnUser } from '../support/options.js'
+import { CommandError, defineCommand, flag, optionalText, texts, UsageError, warnUser } from '../support/options.js'
 import { copyDatabase } from './backup/copyDatabase.js'
+import { writeDraft } from './migrate/draft.js'
 import { requireFile } from './openOptions.js'
-import { projectRegistry, projectSettings } from './project.js'
+import { projectMigrations, projectRegistry, projectSettings } from './project.js'
 
 const command = {
   name: 'migrate',
   about: 'Brings the database of DATABASE_URL up to date without serving it, and checks its stored counts.',
   options: {
     apply: optionalText(`apply these changes, as named by ${commandLine('plan')}`, 'CHANGE,…'),
+    accept: texts('a file in migrations/ that was changed or is gone since it ran, rightly', 'NAME'),
+    draft: optionalText('write a file in migrations/ for what the plan refuses, and change nothing', 'NAME'),
     recount: flag('correct stored counts that differ from the rows'),
   },
-  notes: '--apply first saves a copy of an SQLite file next to it.',
+  notes:
+    'Runs the files in migrations/ that have not run on this database. Before that, and before --apply, it saves a copy of an SQLite file next to it.',
   exampleSettings: 'DATABASE_URL=sqlite:data/registry.sqlite',
   example: '--apply rename:contracts.kind',
 }
@@ -35,7 +39,7 @@ const removeUnfinished = (path: string): void => {
   }
 }
 
-/** Copies an SQLite file before something is applied that may lose data. */
+/** Copies an SQLite file before something is applied, or a file of the project is run, that may lose data. */
 const backUp = async (url: string): Promise<void> => {
   const path = sqlitePath(url)
   if (path === undefined || !existsSync(path)) return
@@ -54,9 +58,9 @@ const migrate = async (registry: Registry, url: string, options: MigrateOptions)
     throw new CommandError(`There is no database file ${path}; ${commandLine('start')} creates it. Check DATABASE_URL.`)
   }
   console.log(`Database: ${publicDatabaseUrl(url)}`)
-  const { steps, miscounted } = await migrateStorage(registry, url, options)
-  for (const { about } of steps) console.log(`Done: ${about}.`)
+  const { steps, miscounted, broken } = await migrateStorage(registry, url, options)
   if (steps.length === 0) console.log('The database is up to date.')
+  for (const difference of broken) console.log(describeDifference(difference))
   for (const { table } of miscounted) {
     const done = options.isRecounting ? '; counted again' : ''
     console.log(`The stored counts of the table "${table}" differed from its rows${done}.`)
@@ -66,17 +70,28 @@ const migrate = async (registry: Registry, url: string, options: MigrateOptions)
     throw new CommandError(`Some counts are wrong: run ${commandLine('migrate', '--recount')}.`)
 }
 
-export default defineCommand(command, async ({ apply, recount }) => {
+export default defineCommand(command, async ({ apply, accept, draft, recount }) => {
   const { DATABASE_URL: url, POOL_WAIT_MS: waitMs, DERIVED_OBJECTS: derivedObjects } = await projectSettings()
   requireFile(url)
   const registry = await projectRegistry()
-  const options = { waitMs, derivedObjects, isRecounting: recount, progress: stepProgress(), warn: warnUser }
+  const files = projectMigrations()
+  if (draft !== undefined) {
+    if (apply !== undefined || accept.length > 0 || recount)
+      throw new UsageError('--draft changes nothing; give it alone.')
+    return writeDraft(registry, url, draft, { waitMs, derivedObjects })
+  }
   const approvals = apply === undefined ? [] : splitApprovals(apply)
   if (approvals.includes('')) throw new UsageError('--apply has an empty entry.')
   for (const error of approvals.map(approvalError)) if (error !== undefined) throw new UsageError(`--apply: ${error}.`)
-  const beforeChanges = async () => {
+  const beforeChanges = async (isRunningFiles: boolean) => {
     warnUser(runningServices)
-    if (approvals.length > 0) await backUp(url)
+    if (approvals.length > 0 || isRunningFiles) await backUp(url)
   }
-  await migrate(registry, url, { ...options, approvals, beforeChanges })
+  const done = (steps: readonly { about: string }[]) => {
+    for (const { about } of steps) console.log(`Done: ${about}.`)
+  }
+  await migrate(registry, url, {
+    ...{ waitMs, derivedObjects, isRecounting: recount, progress: stepProgress(), warn: warnUser },
+    ...{ approvals, beforeChanges, files, command: { accepted: accept, done } },
+  })
 })

@@ -3,6 +3,7 @@ import { stepProgress } from '../engine/process/progress.js'
 import type { Settings } from '../engine/process/settings.js'
 import type { StorageOptions } from '../engine/storage/options.js'
 import { CommandError, warnUser } from '../support/options.js'
+import { projectMigrations } from './project.js'
 
 export const openOptions = (settings: Settings, size: number, statementMs: number): StorageOptions => ({
   demo: false,
@@ -18,6 +19,7 @@ export const openOptions = (settings: Settings, size: number, statementMs: numbe
   derivedObjects: settings.DERIVED_OBJECTS,
   progress: stepProgress(),
   warn: warnUser,
+  files: projectMigrations(),
 })
 
 /** Throws if the database would be lost when the command ends. */

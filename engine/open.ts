@@ -10,14 +10,16 @@ import { currentRequest, type InFlight, type OnRequest } from './http/requestLog
 import { tokenVerifier } from './http/tokens.js'
 import type { Settings } from './process/settings.js'
 import type { ProductFile } from './product.js'
+import { loadMigrations, type MigrationFile } from './storage/migration/migrationFiles.js'
 import { openStorage } from './storage/open.js'
 import type { StorageOptions } from './storage/options.js'
 import type { Storage } from './storage/storage.js'
 
-/** The code of a project that runs within its service. */
+/** The code of a project: that which runs within its service, and that which runs once on each database. */
 interface Code {
   readonly operations: readonly NamedOperation[]
   readonly hooks: readonly NamedHook[]
+  readonly migrations: readonly MigrationFile[]
 }
 
 /** A project that is loaded: what its files say, and the settings of this deployment. */
@@ -26,16 +28,17 @@ export interface Project extends ProductFile, Code {
   readonly settings: Settings
 }
 
-/** Loads the files in `operations/` and `hooks/`; throws with the errors of the first of them. */
+/** Loads the files in `operations/`, `hooks/` and `migrations/`; throws with the errors of the first of them. */
 export const loadCode = async (folder: string, registry: Registry): Promise<Code> => ({
   operations: await loadOperations(folder, registry),
   hooks: await loadHooks(folder, registry),
+  migrations: loadMigrations(folder),
 })
 
 type Warn = (message: string) => void
 
 export const openDatabase = (
-  { registry, settings }: Project,
+  { registry, settings, migrations }: Project,
   options: Pick<StorageOptions, 'progress' | 'warn' | 'trace' | 'opened'>,
 ): Promise<Storage> =>
   openStorage(registry, settings.DATABASE_URL, {
@@ -52,6 +55,7 @@ export const openDatabase = (
     derivedObjects: settings.DERIVED_OBJECTS,
     readUrls: settings.DATABASE_READ_URL,
     startWaitMs: settings.DATABASE_WAIT_MS,
+    files: migrations,
     ...options,
   })
 

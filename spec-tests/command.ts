@@ -14,9 +14,10 @@ const suffix = '.test.js'
 const slow = new Set([
   'access', 'bounds', 'build', 'bulk.crash', 'callers.hidden', 'callers.kinds', 'callers.twins', 'changes.running',
   'changes.tables', 'changes.versions', 'changingResource', 'check', 'commands', 'contract.command', 'credentials',
-  'customCode', 'debugLog', 'deploy', 'dev', 'documents.lint', 'download', 'eventLoop', 'existing.compared', 'existing.import', 'existing.start', 'expand',
-  'explorer', 'failures', 'figures', 'freshness', 'fuzz', 'hooks.large', 'import.command', 'init', 'introspect', 'introspect.keys',
-  'introspect.samples', 'keys', 'kinds', 'large', 'memory', 'metrics', 'new', 'oracle', 'order', 'overload', 'ownTests',
+  'customCode', 'dataSteps.command', 'debugLog', 'deploy', 'dev', 'documents.lint', 'download', 'eventLoop',
+  'existing.compared', 'existing.import', 'existing.start', 'expand', 'explorer', 'failures', 'figures', 'freshness',
+  'fuzz', 'hooks.large', 'import.command', 'init', 'introspect', 'introspect.keys', 'introspect.samples', 'keys', 'kinds',
+  'large', 'memory', 'metrics', 'migrate.crash', 'migrationsPage', 'new', 'oracle', 'order', 'overload', 'ownTests',
   'package', 'postgres.citus.compared', 'postgres.citus.workers', 'postgres.spread', 'probes', 'progress', 'recipes',
   'requestLog.terminal', 'resourceCommands', 'seed', 'server', 'service', 'signIn', 'sockets',
   'sqlite.backup', 'sqlite.busyTransactions', 'sqlite.deadline', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping',

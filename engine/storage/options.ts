@@ -1,5 +1,9 @@
 /** The options that every database is opened and migrated with. */
 import type { Resource } from '../descriptor/registry.js'
+import type { MigrationEntry } from './migration/dataSteps.js'
+import type { Difference } from './migration/difference.js'
+import type { Step } from './migration/migrationDialect.js'
+import type { MigrationFile } from './migration/migrationFiles.js'
 import type { MigrationPlan } from './migration/migrationPlan.js'
 import type { Trace } from './trace.js'
 
@@ -33,7 +37,18 @@ export interface ChangeOptions {
   /** The approved changes, which a start does not make by itself. */
   readonly approvals?: readonly string[]
   /** Called before the first change, if there is any. */
-  readonly beforeChanges?: () => Promise<void>
+  readonly beforeChanges?: (isRunningFiles: boolean) => Promise<void>
+  /** The files in `migrations/`; a start is refused while one of them has not run. */
+  readonly files?: readonly MigrationFile[]
+  /** What a new database records instead of all files: those that have run where its rows come from. */
+  readonly recorded?: readonly MigrationEntry[] | undefined
+  /** Only for the command that migrates, which runs the files. */
+  readonly command?: {
+    /** The names of files that were changed or are missing, rightly. */
+    readonly accepted: readonly string[]
+    /** Called when steps are stored. */
+    readonly done: (steps: readonly Pick<Step, 'about'>[]) => void
+  }
 }
 
 export interface MigrateOptions extends ChangeOptions {
@@ -43,9 +58,12 @@ export interface MigrateOptions extends ChangeOptions {
   readonly isRecounting?: boolean
 }
 
-/** What a migration did: its steps, the differences that remain, and the resources whose counts differed from their rows. */
+/** What a migration did: its steps, and the differences that remain. */
 export interface Migrated extends MigrationPlan {
+  /** The resources whose counts differed from their rows. */
   readonly miscounted: readonly Resource[]
+  /** The rows that break rules. */
+  readonly broken: readonly Difference[]
 }
 
 export interface StorageOptions extends ChangeOptions {

@@ -1,11 +1,15 @@
 /** A Citus cluster, if CITUS_DATABASE_URL leads to its coordinator: deploy/citus.sql distributes tables, and every operation works on them. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, now, text, timestamp } from '../../engine/descriptor/index.js'
 import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
-import { openStorage, planStorage } from '../../engine/storage/open.js'
+import { loadMigrations } from '../../engine/storage/migration/migrationFiles.js'
+import { migrateStorage, openStorage, planStorage } from '../../engine/storage/open.js'
 import type { Table, Transaction } from '../../engine/storage/storage.js'
+import { temporaryFolder } from '../../support/cleanup.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { cluster, distribute, dropSchemas, freshSchema } from '../support/citus.js'
 import { runOn } from '../support/database.js'
@@ -95,6 +99,42 @@ onCluster('a start needs no setting once tables are distributed, and loads no de
   const storage = await openStorage(demo, url, { ...storageOptions, derivedObjects: true })
   assert.equal([...(await storage.counts()).values()], [0, 0])
   await storage.close()
+})
+
+onCluster('a file of migrations/ changes distributed tables and reference tables', async () => {
+  const url = await freshSchema()
+  await prepare(url)
+  assert.is(distribute(url, distributed).status, 0)
+  await runOn(url, `insert into teams (name) values ('north'), ('south')`)
+  await runOn(url, `insert into events (what) select 'event ' || i from generate_series(1, 20) as i`)
+  await runOn(url, `insert into tasks (title, team_id) select 'task ' || i, 1 + i % 2 from generate_series(1, 20) as i`)
+  const changed = registry.map((resource) => {
+    if (resource.path === 'events')
+      return resourceIn('events', { title: text({ filter: true, sort: true }), at: timestamp({ range: true }) }, all)
+    return resource.path === 'teams'
+      ? resourceIn('teams', { name: text({ unique: true }), short: text() }, all)
+      : resource
+  })
+  const { path } = temporaryFolder('migrations')
+  mkdirSync(join(path, 'migrations'))
+  const file = `update events set title = upper(what);
+alter table events drop column what;
+update teams set short = left(name, 1);
+update tasks set title = 'first' where team_id = 1;
+delete from teams where name = 'south';`
+  writeFileSync(join(path, 'migrations', '1.sql'), file)
+  const files = loadMigrations(path)
+  await migrateStorage(changed, url, {
+    ...options,
+    files,
+    waitMs: 30_000,
+    command: { accepted: [], done() {} },
+  })
+  assert.equal(await runOn(url, 'select count(*) as n, min(title) as first from events'), [{ n: 20, first: 'EVENT 1' }])
+  assert.equal(await runOn(url, 'select name, short from teams'), [{ name: 'north', short: 'n' }])
+  assert.equal(await runOn(url, `select count(*) as n from tasks where title = 'first'`), [{ n: 10 }])
+  assert.equal(await runOn(url, 'select count(*) as n from tasks'), [{ n: 10 }])
+  assert.equal((await planStorage(changed, url, 30_000, { ...options, files })).steps, [])
 })
 
 onCluster('deploy/citus.sql says what cannot be distributed, and changes nothing', async () => {

@@ -80,7 +80,9 @@ export const changingDatabase = async (before: Version | Registry, rows: Paramet
     refusal: (after: Version | Registry, approvals?: readonly string[]) => refusal(registryFor(after), url, approvals),
     apply: (after: Version | Registry, ...approvals: string[]) => apply(registryFor(after), url, ...approvals),
     served: (after: Version | Registry) => rowsServed(registryFor(after), url),
-    plan: (after: Version | Registry, withValues = false) =>
-      planStorage(registryFor(after), url, 5_000, withValues ? { withValues } : {}),
+    async plan(after: Version | Registry, withValues = false) {
+      const { steps, differences } = await planStorage(registryFor(after), url, 5_000, withValues ? { withValues } : {})
+      return { steps, differences }
+    },
   }
 }

@@ -51,6 +51,7 @@ export const compareTable = async (
   resource: Resource,
   current: CatalogueTable,
   { approvals, add, isApproved }: TableDifferences,
+  isNewField: (table: string, field: string) => boolean,
 ) => {
   const { table, fields } = resource
   const rows = rowQueries(database, current.name)
@@ -127,17 +128,22 @@ export const compareTable = async (
     return false
   }
 
-  /** The value for the rows without one, if it was approved: the one that was given, or the default. */
+  /** The value for the rows without one, if it was approved: the one that was given, or the default, which a new field has by itself. */
   const approvedFill = async (field: Field, message: string): Promise<GivenValue | undefined> => {
     const { name, kind, default: preset } = field
     const approval = `fill:${table}.${name}`
     const givenText = approvals.valueOf(approval)
+    const isDefaulted = constantDefault(field) !== undefined && isNewField(table, name)
     if (givenText === undefined && preset === undefined) {
       const advice = `Correct the rows, or give them a value: ${applyCommand(`${approval}=VALUE`)}`
       add(message, advice, name)
       return undefined
     }
-    if (givenText === undefined && !isApproved(approval, message, 'To give them the default, run:', name))
+    if (
+      givenText === undefined &&
+      !isDefaulted &&
+      !isApproved(approval, message, 'To give them the default, run:', name)
+    )
       return undefined
     const value =
       givenText === undefined

@@ -216,6 +216,9 @@ export const compareRecord = async (database: MigrationDialect, registry: Regist
     })
 
   return {
+    /** Whether no earlier descriptors had a field, although its table may have the column already. */
+    isNewField: (ofTable: string, field: string): boolean =>
+      recorded.length > 0 && !recorded.some((fact) => fact.table === ofTable && fact.field === field),
     isKept: (name: string): boolean => kept.some(({ index }) => index === name),
     withSearched,
     differences: (others: readonly Difference[]): Difference[] =>

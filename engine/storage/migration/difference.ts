@@ -17,6 +17,10 @@ export interface Difference {
 export const describeDifference = ({ table, column, message, advice }: Difference): string =>
   `table "${table}"${column === undefined ? '' : `, column "${column}"`}: ${message} ${advice}`
 
+/** Whether the change only adds to the database: a file of `migrations/` that is to run approves it. */
+export const isAddition = ({ approval }: Pick<Difference, 'approval'>): boolean =>
+  /^(?:add|create):/.test(approval ?? '')
+
 /** The command that applies changes; values may need the quotes of a shell. */
 export const applyCommand = (approval: string): string => {
   const quoted = /^[\w:.,=-]*$/.test(approval) ? approval : `'${approval.replaceAll("'", `'\\''`)}'`

@@ -2,8 +2,9 @@
 import type { KindSpec } from '../../descriptor/kinds/index.js'
 import type { Registry, Resource, RowValues } from '../../descriptor/registry.js'
 import type { DerivedObject, ObjectName, SchemaDialect } from '../schema.js'
-import type { CatalogueTable, TableDefinition } from './catalogue.js'
+import type { CatalogueColumn, CatalogueTable, TableDefinition } from './catalogue.js'
 import type { Difference } from './difference.js'
+import type { DatabaseName } from './sqlStatements.js'
 
 export interface Step {
   readonly table: string
@@ -46,7 +47,33 @@ export interface Reshaping {
   readonly differences: readonly Pick<Difference, 'column' | 'message' | 'advice'>[]
 }
 
-export interface MigrationDialect extends SchemaDialect {
+/** An index of the engine, and the statements that make it again as it is. */
+export interface SavedIndex {
+  readonly name: string
+  readonly sql: readonly string[]
+}
+
+/** What a database provides for the files of `migrations/`. */
+interface FileDialect {
+  readonly name: DatabaseName
+  /** Runs work while no other process runs `migrate`; waits for one that does. */
+  alone<T>(work: () => Promise<T>): Promise<T>
+  /** Runs work in one transaction within a migration; begins again while another transaction has locked `what`. */
+  inTransaction(what: string, work: () => Promise<void>): Promise<void>
+  /** Whether that begins again because of an error. */
+  isRepeated(error: unknown): boolean
+  /** Prepares the transaction of a file that names some tables. */
+  beforeFile(tables: readonly string[]): Promise<void>
+  /** Runs one statement of a file, and leaves its rows unread. */
+  runStatement(sql: string): Promise<void>
+  /** Checks what the statements have left for the end, and undoes their settings. */
+  afterFile(): Promise<void>
+  savedIndexes(table: string): Promise<readonly SavedIndex[]>
+  /** The statements that convert the values of a column to the kind of a field, in a file. */
+  convertColumn(table: string, column: CatalogueColumn, to: KindSpec): string[]
+}
+
+export interface MigrationDialect extends SchemaDialect, FileDialect {
   /** Whether tables have objects that maintain totals, versions and searched texts. */
   readonly mode: 'derived' | 'plain'
   /** Identifies the engine's own functions, if the database has any. */

@@ -8,7 +8,7 @@ import { compareExisting } from './compareExisting.js'
 import { compareTable } from './compareTable.js'
 import { compareRecord } from './descriptorRecord.js'
 import { type Approvals, applyCommand, type Difference, type TableDifferences, tableDifferences } from './difference.js'
-import type { MigrationDialect, Step } from './migrationDialect.js'
+import type { MigrationDialect, OwnTable, Step } from './migrationDialect.js'
 import { rowQueries } from './rows.js'
 
 export interface MigrationPlan {
@@ -17,13 +17,16 @@ export interface MigrationPlan {
 }
 
 /** What the steps of a plan change in the tables, a line for each: `books: reason is added`. */
-export const describeSteps = ({ steps }: MigrationPlan): string[] =>
+export const describeSteps = ({ steps }: Pick<MigrationPlan, 'steps'>): string[] =>
   steps.flatMap(({ table, changes = [] }) => changes.map((change) => `${table}: ${change}`))
 
 /** Creates the engine's own tables; throws if one of them is another program's. */
-const ownTableSteps = async (database: MigrationDialect): Promise<Step[]> => {
+export const ownTableSteps = async (
+  database: MigrationDialect,
+  others: Readonly<Record<string, OwnTable>> = {},
+): Promise<Step[]> => {
   const steps: Step[] = []
-  for (const [table, { create, columns = [] }] of Object.entries(database.ownTables)) {
+  for (const [table, { create, columns = [] }] of Object.entries({ ...database.ownTables, ...others })) {
     const current = await database.catalogue(table)
     const missing = current ? columns.filter((name) => !findColumn(current, name)) : []
     if (missing.length > 0)
@@ -39,7 +42,7 @@ const ownTableSteps = async (database: MigrationDialect): Promise<Step[]> => {
 const dropOrder = ['trigger', 'index', 'table']
 
 /** Drops what is derived from a table, including objects of earlier descriptors. */
-const dropDerived = async (database: MigrationDialect, resource: Resource): Promise<string[]> => {
+export const dropDerived = async (database: MigrationDialect, resource: Resource): Promise<string[]> => {
   const { indexes, countTriggers } = database.derivedObjects(resource, [])
   const { names } = await database.existingObjects(resource)
   const drops = dropOrder.flatMap((type) =>
@@ -56,6 +59,18 @@ export const recountSteps = async (database: MigrationDialect, resource: Resourc
   return (await database.countTriggerSteps(resource, rows)).map((step) => ({ table, rows, ...step }))
 }
 
+/** The step that creates a table with everything derived from it: one transaction, because nobody else can use the table yet. */
+export const createTableStep = (
+  database: MigrationDialect,
+  registry: Registry,
+  resource: Resource,
+  derived: readonly string[],
+): Step => {
+  const { table } = resource
+  const sql = [createTable(database, registry, resource), ...database.markOwned(table), ...derived]
+  return { table, about: `create the table ${table}`, changes: ['the table is created'], sql }
+}
+
 /** The approvals that drop unused columns which reference a table: it can only be dropped after them. */
 const referencingApprovals = async (database: MigrationDialect, registry: Registry, target: string) => {
   const approvals: string[] = []
@@ -69,14 +84,15 @@ const referencingApprovals = async (database: MigrationDialect, registry: Regist
 }
 
 /** A table whose descriptor is gone: only the names of its objects count. */
-const withoutDescriptor = (table: string): Resource =>
+export const withoutDescriptor = (table: string): Resource =>
   resourceFrom(table, { name: table, area: '', table, fields: {}, required: [], create: false }, [])
 
-/** Plans the migration of a database; one that is up to date has no steps and no blocking differences. */
+/** Plans the migration of a database, after some steps; one that is up to date has none and no blocking differences. */
 export const planMigration = async (
   database: MigrationDialect,
   registry: Registry,
   approvals: Approvals,
+  firstSteps: readonly Step[] = [],
 ): Promise<MigrationPlan> => {
   const managed = managedResources(registry)
   const differences: Difference[] = []
@@ -85,7 +101,7 @@ export const planMigration = async (
   // Nothing is created beside the tables of other programs.
   if (managed.length === 0) return { steps: [], differences }
   const record = await compareRecord(database, registry, approvals)
-  const steps = [...(await ownTableSteps(database)), ...((await database.functionSteps?.()) ?? [])]
+  const steps = [...firstSteps, ...(await ownTableSteps(database)), ...((await database.functionSteps?.()) ?? [])]
   /** The steps that need all tables. */
   const foreignKeys: Step[] = []
   /** The tables that the engine counts and that no resource uses any more. */
@@ -137,13 +153,16 @@ export const planMigration = async (
   }
 
   const planNew = async (resource: Resource): Promise<void> => {
-    const { table, fields } = resource
     const derived = await derivedSteps(resource, true)
-    // One transaction, because nobody else can use the table yet.
-    const created = createTable(database, registry, resource)
-    const sql = [created, ...database.markOwned(table), ...derived.flatMap((step) => step.sql)]
-    steps.push({ table, about: `create the table ${table}`, changes: ['the table is created'], sql })
-    planForeignKeys(resource, fields)
+    steps.push(
+      createTableStep(
+        database,
+        registry,
+        resource,
+        derived.flatMap(({ sql }) => sql),
+      ),
+    )
+    planForeignKeys(resource, resource.fields)
   }
 
   const planExisting = async (
@@ -162,7 +181,7 @@ export const planMigration = async (
       added,
       replacements,
       unused: others,
-    } = await compareTable(database, registry, resource, current, ofTable)
+    } = await compareTable(database, registry, resource, current, ofTable, record.isNewField)
     const changes = describeChanges(current, shape)
     const reshaped = changes.length > 0 ? database.reshape(current, shape) : undefined
     for (const { message, advice, column } of reshaped?.differences ?? []) ofTable.add(message, advice, column)

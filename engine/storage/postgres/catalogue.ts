@@ -183,8 +183,16 @@ export const readCatalogue = async (
   }
 }
 
+/** Converts the values of a column to those of another kind. */
+export const convertColumn = (table: string, { name, ...from }: CatalogueColumn, to: KindSpec): string[] => {
+  const alter = `alter table ${quoted(table)} alter column ${quoted(name)}`
+  const { type, convert } = typeOf(to)
+  const value = convert?.(quoted(name), typeOf(from as KindSpec)) ?? `${quoted(name)}::${type}`
+  return [`${alter} drop default`, `${alter} type ${type} using ${value}`]
+}
+
 const alterColumn = (table: string, column: ColumnDefinition): string[] => {
-  const { name, type, isNotNull, foreignKey: wanted, from, convertTo, fill } = column
+  const { name, isNotNull, foreignKey: wanted, from, convertTo, fill } = column
   const alter = `alter table ${quoted(table)}`
   const alterOwn = `${alter} alter column ${quoted(name)}`
   const [key, keyName] = [from.foreignKey, foreignKeyName(table, name)]
@@ -197,10 +205,7 @@ const alterColumn = (table: string, column: ColumnDefinition): string[] => {
     const former = foreignKeyName(table, from.name)
     if (isKept && key?.name === former) sql.push(`${alter} rename constraint ${former} to ${keyName}`)
   }
-  if (convertTo !== undefined) {
-    const value = typeOf(convertTo).convert?.(quoted(name), typeOf(from as KindSpec)) ?? `${quoted(name)}::${type}`
-    sql.push(`${alterOwn} drop default`, `${alterOwn} type ${type} using ${value}`)
-  }
+  if (convertTo !== undefined) sql.push(...convertColumn(table, { ...from, name }, convertTo))
   if (fill !== undefined) {
     const value = literal(boundValue(typeOf(convertTo ?? (from as KindSpec)), fill) as GivenValue)
     sql.push(`update ${quoted(table)} set ${quoted(name)} = ${value} where ${quoted(name)} is null`)

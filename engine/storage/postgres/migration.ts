@@ -1,7 +1,7 @@
 /** The migration dialect of PostgreSQL. Each derived object has the digest of its SQL as its comment. */
 
 import { createHash } from 'node:crypto'
-import { type Client, DatabaseError } from 'pg'
+import { type Client, DatabaseError, type QueryConfig } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
 import { commandLine } from '../../process/commandLine.js'
 import { keysTable } from '../keys.js'
@@ -9,10 +9,18 @@ import { recordTables } from '../migration/descriptorRecord.js'
 import type { MigrationDialect, OwnTable } from '../migration/migrationDialect.js'
 import { splitIntoBatches } from '../migration/rows.js'
 import { type DerivedObject, type ObjectName, objectName, quoted } from '../schema.js'
-import { alterTable, isCompatible, ownComment, readCatalogue, tableNames, unusedComment } from './catalogue.js'
+import {
+  alterTable,
+  convertColumn,
+  isCompatible,
+  ownComment,
+  readCatalogue,
+  tableNames,
+  unusedComment,
+} from './catalogue.js'
 import { changesTable, logStatesTable } from './changeLog.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
-import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
+import { type Connect, concurrently, executeOn, isLocked, stepRunner } from './migrationSteps.js'
 import { insertRows } from './rows.js'
 import { runUnprepared } from './run.js'
 import {
@@ -104,7 +112,7 @@ export const migrationDialect = (
   isPlain = false,
 ): MigrationDialect => {
   const execute = executeOn(client)
-  const { apply, exclusively, inTransaction, lock } = stepRunner(client, connect, warn)
+  const { apply, exclusively, inTransaction, checkLock, lock } = stepRunner(client, connect, warn)
   const functionsDigest = sqlDigest(...valueFunctions().map(({ sql }) => sql))
   const digest = ({ type, sql }: DerivedObject) => sqlDigest(sql, type === 'trigger' ? '' : functionsDigest)
   const remember = ({ table }: Resource, object: DerivedObject) => {
@@ -112,13 +120,65 @@ export const migrationDialect = (
     return comment(`${object.type} ${name}`, digest(object))
   }
 
+  let searchPath = ''
   const dialect: MigrationDialect = {
     ...schemaDialect,
+    name: 'postgres',
     mode: 'derived',
     functionsDigest: sqlDigest(...sqlFunctions().map(({ sql }) => sql)),
     execute,
     apply,
     exclusively,
+    alone: exclusively,
+    inTransaction,
+    isRepeated: isLocked,
+    async beforeFile(tables) {
+      await checkLock()
+      const [path] = await execute<{ value: string }>(`select current_setting('search_path') as value`)
+      searchPath = path?.value ?? ''
+      // A table of Citus is changed by several connections otherwise, and cannot be altered afterwards.
+      await execute(`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`)
+      await execute('savepoint registry_setting')
+      // A statement whose client was killed ends, and so do its locks. Not every system can notice it.
+      await execute(`set local client_connection_check_interval = '1s'`).catch(() =>
+        execute('rollback to savepoint registry_setting'),
+      )
+      await execute('release savepoint registry_setting')
+      // All at once, so that nothing has to be done again because of a lock.
+      const found = await execute<{ name: string }>(
+        'select name from unnest($1::text[]) as name where exists (select from pg_class where oid = to_regclass(quote_ident(name)) and relkind = $2)',
+        [tables, 'r'],
+      )
+      if (found.length > 0) await execute(`lock table ${found.map(({ name }) => quoted(name)).join(', ')}`)
+    },
+    async runStatement(sql) {
+      // The server takes only one statement in this form.
+      await client.query({ text: sql, queryMode: 'extended' } as QueryConfig)
+    },
+    async afterFile() {
+      await execute('set constraints all immediate')
+      await execute(`select set_config('search_path', $1, true)`, [searchPath])
+    },
+    async savedIndexes(table) {
+      const rows = await execute<{ name: string; sql: string; comment: string | null }>(
+        `select relname as name, pg_get_indexdef(indexrelid) as sql, obj_description(indexrelid, 'pg_class') as comment
+          from pg_index join pg_class on pg_class.oid = indexrelid where indrelid = to_regclass($1)`,
+        [quoted(table)],
+      )
+      return rows
+        .filter((row) => digestIn(row.comment) !== '')
+        .map(({ name, sql, comment: text }) => ({
+          name,
+          sql: [sql, comment(`index ${quoted(name)}`, digestIn(text))],
+        }))
+    },
+    // A foreign key prevents another type; the migration that follows makes it again.
+    convertColumn: (table, column, to) => [
+      ...(column.foreignKey?.name === undefined
+        ? []
+        : [`alter table ${quoted(table)} drop constraint ${quoted(column.foreignKey.name)}`]),
+      ...convertColumn(table, column, to),
+    ],
     ownTables,
     tableNames: () => tableNames(execute),
     catalogue: (table, isSampled) => readCatalogue(execute, table, isSampled),

@@ -21,7 +21,7 @@ const secondSessionMs = 10_000
 const oneSession = `a migration needs two connections at once, and the pooler provides one. Raise its pool size, or run ${commandLine('migrate')} on a direct connection first`
 
 /** A lock timeout or a deadlock. */
-const isLocked = (error: unknown): boolean => /^(?:55P03|40P01)$/.test(errorCode(error))
+export const isLocked = (error: unknown): boolean => /^(?:55P03|40P01)$/.test(errorCode(error))
 
 const lockId = '7238116901'
 
@@ -127,11 +127,14 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
     }
   }
 
+  /** Fails if the lock is lost with its connection: another process may migrate now. */
+  const checkLock = async (): Promise<void> => void (await watcher?.query('select 1'))
+
   return {
     inTransaction,
+    checkLock,
     async apply({ table, sql, isInParts }: Step, onDone: (part: number) => void): Promise<void> {
-      // Fails if the lock is lost with its connection: another process may migrate now.
-      await watcher?.query('select 1')
+      await checkLock()
       onDone(0)
       if (!isInParts) return runAll(table, sql)
       for (let n = 0; n < sql.length; ) {
@@ -142,9 +145,11 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
     },
     /**
      * Runs work while no other process migrates. The lock belongs to an open transaction, not to a session, so that a pooler
-     * cannot separate it from its connection. It is polled: a statement that waits would hold up index builds.
+     * cannot separate it from its connection. It is polled: a statement that waits would hold up index builds. Within such work it
+     * is held already.
      */
-    async exclusively(work: () => Promise<void>): Promise<void> {
+    async exclusively<T>(work: () => Promise<T>): Promise<T> {
+      if (watcher) return work()
       watcher = await connect()
       try {
         for (;;) {
@@ -158,7 +163,7 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
         await withTimeout(secondSessionMs, execute('select 1')).catch((error: Error) => {
           throw error instanceof Unavailable ? new StorageError(oneSession) : error
         })
-        await work()
+        return await work()
       } finally {
         await watcher.end()
         watcher = undefined

@@ -7,9 +7,10 @@ import { keysTable } from '../keys.js'
 import { loadDemo } from '../loadDemo.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
 import { checkCounts, reportCountDifferences } from '../migration/countDifferences.js'
+import { describeStart } from '../migration/dataSteps.js'
 import { migrate } from '../migration/migrate.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
-import { describeSteps } from '../migration/migrationPlan.js'
+import { compareValues } from '../migration/ruleDifferences.js'
 import type { ChangeOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { askForUpkeep, logStatesTable } from './changeLog.js'
@@ -125,7 +126,7 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
       await reportCountDifferences(dialect, registry, warn)
     }
     const created = plan.steps.some(({ table }) => table === keysTable)
-    options.opened?.({ created, demo: isLoaded, changes: created ? [] : describeSteps(plan) })
+    options.opened?.({ created, demo: isLoaded, changes: describeStart(plan, created) })
     return {
       searchIndex: await probeSearchIndex(execute, trigrams),
       lockable: await findLockable(execute, registry, server.isDistributed),
@@ -157,7 +158,7 @@ export const migratePostgres = (registry: Registry, url: string, options: Migrat
       const { isPlain, execute, dialect, plan } = await migrateWith(client, connect, server, registry, options)
       const miscounted = isPlain ? [] : await checkCounts(dialect, registry, options)
       if (options.isRecounting) await vacuum(execute, miscounted, options.warn)
-      return { ...plan, miscounted }
+      return { ...plan, miscounted, broken: await compareValues(dialect, registry) }
     })
   })
 

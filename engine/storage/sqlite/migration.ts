@@ -9,7 +9,8 @@ import type { Execute, MigrationDialect } from '../migration/migrationDialect.js
 import { splitIntoBatches } from '../migration/rows.js'
 import { countsTable, type ObjectName, quoted } from '../schema.js'
 import { isCompatible, readCatalogue, tableNames } from './catalogue.js'
-import { rebuild } from './rebuild.js'
+import { whileLocked } from './lockFile.js'
+import { rebuild, specText } from './rebuild.js'
 import { insertRows } from './rows.js'
 import { columnOf, derivedObjects, indexedText, ownTables, rowKey, schemaDialect, searchTable } from './schema.js'
 
@@ -40,7 +41,10 @@ const refuseBrokenReferences = (database: Database): void => {
 
 const errorCode = (error: unknown): unknown => (error as { code?: string }).code
 
-export const migrationDialect = (database: Database): MigrationDialect => {
+const savedIndexesSql = `select name, sql from sqlite_schema
+  where tbl_name = ? and type = 'index' and name glob 'registry_*' and sql is not null`
+
+export const migrationDialect = (database: Database, warn: (message: string) => void = () => {}): MigrationDialect => {
   database.function('registry_converted', { safeIntegers: true }, (value, from, to) => {
     const [before, after] = [from, to].map((spec) => JSON.parse(String(spec))) as [KindSpec, KindSpec]
     if (value === null) return null
@@ -68,6 +72,9 @@ export const migrationDialect = (database: Database): MigrationDialect => {
       if (isRebuilding) refuseBrokenReferences(database)
       database.exec('commit')
     } catch (error) {
+      // The commit fails without naming a row.
+      if (errorCode(error) === 'SQLITE_CONSTRAINT_FOREIGNKEY' && database.inTransaction)
+        refuseBrokenReferences(database)
       if (errorCode(error) !== 'SQLITE_READONLY') throw error
       throw new StorageError('the file is read-only and lacks what the descriptors ask for; make it writable')
     } finally {
@@ -75,15 +82,44 @@ export const migrationDialect = (database: Database): MigrationDialect => {
       database.pragma('foreign_keys = ON')
     }
   }
+  /** Foreign keys are checked at its end. */
+  const deferring = (work: () => Promise<void>): Promise<void> =>
+    transaction(() => {
+      database.pragma('defer_foreign_keys = ON')
+      return work()
+    })
   return {
     ...schemaDialect,
+    name: 'sqlite',
     mode: 'derived',
     execute,
-    transaction: (work) =>
-      transaction(() => {
-        database.pragma('defer_foreign_keys = ON')
-        return work()
-      }),
+    alone: (work) => whileLocked(`${database.name}.migrating`, warn, work),
+    inTransaction: (_, work) => deferring(work),
+    isRepeated: () => false,
+    beforeFile: async () => {},
+    async runStatement(sql) {
+      const statement = database.prepare(sql)
+      if (statement.reader) for (const _ of statement.iterate());
+      else statement.run()
+      // A signal may end the process between two statements, which take this thread.
+      await setImmediate()
+    },
+    afterFile: async () => {},
+    async savedIndexes(table) {
+      const rows = database.prepare(savedIndexesSql).all(table) as { name: string; sql: string }[]
+      return rows.map(({ name, sql }) => ({ name, sql: [sql] }))
+    },
+    convertColumn(table, { name, ...from }, to) {
+      const [alter, converted] = [`alter table ${quoted(table)}`, quoted(`${name}_converted`)]
+      const specs = [from as KindSpec, to].map(specText).join(', ')
+      return [
+        `${alter} add column ${converted} ${columnOf(to).type}`,
+        `update ${quoted(table)} set ${converted} = registry_converted(${quoted(name)}, ${specs})`,
+        `${alter} drop column ${quoted(name)}`,
+        `${alter} rename column ${converted} to ${quoted(name)}`,
+      ]
+    },
+    transaction: deferring,
     exclusively: transaction,
     async apply({ sql }, onDone) {
       for (const [done, statement] of sql.entries()) {

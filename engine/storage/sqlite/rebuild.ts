@@ -32,6 +32,10 @@ const unusualParts = (database: Database, table: string): Reshaping['differences
   return [{ message, advice: 'Alter the table by hand.' }]
 }
 
+/** A kind as the function registry_converted() takes it. */
+export const specText = ({ kind, digits, places }: KindSpec): string =>
+  literal(JSON.stringify({ kind, digits, places }))
+
 /** The columns that are renamed or dropped although a view, trigger or index of another program uses them. */
 const usedColumns = (database: Database, current: CatalogueTable, shape: TableDefinition): Reshaping['differences'] => {
   const gone = current.columns.filter(
@@ -59,7 +63,6 @@ export const rebuild = (database: Database, current: CatalogueTable, shape: Tabl
   const { name: table } = current
   const otherObjectsSql = `select sql from sqlite_schema
     where tbl_name = ? and type in ('index', 'trigger') and name not glob 'registry_*' and sql is not null`
-  const specText = ({ kind, digits, places }: KindSpec) => literal(JSON.stringify({ kind, digits, places }))
   const converted = ({ from, convertTo }: ColumnDefinition): string =>
     convertTo === undefined
       ? quoted(from.name)

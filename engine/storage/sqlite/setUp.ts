@@ -5,9 +5,11 @@ import { sqlitePath } from '../../process/databaseUrl.js'
 import { NothingToDo, StorageError } from '../failures.js'
 import { loadDemo } from '../loadDemo.js'
 import { checkCounts, reportCountDifferences } from '../migration/countDifferences.js'
+import { describeStart } from '../migration/dataSteps.js'
 import { migrate } from '../migration/migrate.js'
 import type { MigrationDialect } from '../migration/migrationDialect.js'
-import { describeSteps, type MigrationPlan } from '../migration/migrationPlan.js'
+import type { MigrationPlan } from '../migration/migrationPlan.js'
+import { compareValues } from '../migration/ruleDifferences.js'
 import type { ChangeOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { addNumberFunction, connect } from './connection.js'
 import { Database, driver } from './driver.js'
@@ -41,7 +43,7 @@ const withMigrated = async <T>(
     const isCreated = isNew(path)
     if (!isCreated) refuseUnsound(path, registry)
     database = connect(path, { timeout: startTimeout }, isUnmanaged)
-    const dialect = migrationDialect(database)
+    const dialect = migrationDialect(database, options.warn)
     const plan = await migrate(dialect, registry, options)
     return await work({ database, dialect, plan, isCreated })
   } catch (error) {
@@ -61,7 +63,7 @@ export const setUp = (
   const prepare = async ({ database, dialect, plan, isCreated }: MigratedFile) => {
     const isLoaded = options.demo && (await loadDemo(dialect, registry))
     await reportCountDifferences(dialect, registry, options.warn)
-    options.opened?.({ created: isCreated, demo: isLoaded, driver, changes: isCreated ? [] : describeSteps(plan) })
+    options.opened?.({ created: isCreated, demo: isLoaded, driver, changes: describeStart(plan, isCreated) })
     // From here on, waiting for a lock would block every request of this process, and so would a write.
     database.pragma(`busy_timeout = ${readLockTimeout}`)
     database.pragma('query_only = ON')
@@ -73,8 +75,9 @@ export const setUp = (
 export const migrateSqlite = (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
   withMigrated(registry, sqlitePath(url) as string, options, async ({ database, dialect, plan }) => {
     const miscounted = await checkCounts(dialect, registry, options)
+    const broken = await compareValues(dialect, registry)
     database.close()
-    return { ...plan, miscounted }
+    return { ...plan, miscounted, broken }
   })
 
 /** Opens a connection that only reads, runs work on it, and closes it. A file that does not exist is an empty database. */
