@@ -1,4 +1,4 @@
-import { decimal, defineResource, integer } from 'resource-registry-engine'
+import { claim, decimal, defineResource, integer } from 'resource-registry-engine'
 
 export default defineResource({
   name: 'Order line',
@@ -15,5 +15,5 @@ export default defineResource({
   required: ['order_id', 'product_id', 'quantity', 'price', 'amount'],
   create: false,
   summary: true,
-  access: { read: ['manager', 'clerk'] },
+  access: { read: ['manager', 'clerk', { 'order_id.customer_id': claim('customer_id') }] },
 })

@@ -16,6 +16,7 @@ export default defineResource({
     deliver_by: date({ sort: true, range: true, about: 'The day on which the customer needs it.' }),
     status: text({
       oneOf: ['open', 'paid', 'shipped', 'cancelled'],
+      start: ['open'],
       next: { open: ['paid', 'cancelled'], paid: ['shipped', 'cancelled'] },
       default: 'open',
       filter: true,

@@ -31,10 +31,14 @@ test('no more is sold than there is', async () => {
   assert.is(await stock(2), 0)
 })
 
-test('customers see their own orders', async () => {
+test('customers see their own orders, and the lines of these', async () => {
   const { body } = await send(customer, 'GET', 'orders')
   const rows = body['data'] as { customer_id: number }[]
   assert.ok(rows.length > 0 && rows.every(({ customer_id }) => customer_id === 1))
+  const lines = (await send(customer, 'GET', 'order-lines?expand=order_id')).body['data'] as {
+    expanded: { order_id: { customer_id: number } }
+  }[]
+  assert.ok(lines.length > 0 && lines.every(({ expanded }) => expanded.order_id.customer_id === 1))
   assert.is((await send(customer, 'POST', 'orders', { customer_id: 1 })).status, 403)
 })
 
