@@ -8,7 +8,7 @@ import { rules } from '../../cli/contract/rules.js'
 import { createDocuments } from '../../engine/contract/documents.js'
 import { deriveOperations } from '../../engine/contract/operations.js'
 import type { Product } from '../../engine/contract/service.js'
-import type { Descriptor } from '../../engine/descriptor/define.js'
+import type { AccessRule, Descriptor } from '../../engine/descriptor/define.js'
 import {
   boolean,
   claim,
@@ -348,6 +348,32 @@ test('a field that more roles see, or everybody', () => {
   assert.ok(found(text({ readBy: ['a'] }), text()).includes('field-shown Book.extra'))
   assert.ok(
     found(text({ readBy: ['a', 'b'] }), text({ readBy: ['b', 'c'] })).includes('field-hidden Book.extra: readers'),
+  )
+})
+
+test('a rule that follows references is gained, lost and changed like one of a field', () => {
+  const withAccess = (...read: AccessRule[]) =>
+    makeDocument(makeRegistry(books({ access: { read: ['staff', ...read] } })(original)))
+  const differences = (from: Json, to: Json) =>
+    compare(from, to)
+      .filter((one) => !isWording(one))
+      .map(({ message, breaks }) => [message, ...breaks.map(({ audience }) => audience)].join(': '))
+  const reads = ['GET /v1/books', 'GET /v1/books/{item_id}']
+  const gained = (rule: string) => reads.map((operation) => `${operation} is allowed for ${rule}`)
+  const lost = (rule: string) => reads.map((operation) => `${operation} is no longer allowed for ${rule}: readers`)
+  const own = { status: claim('status') }
+  const ofAuthor = { 'author_id.id': claim('author') }
+  for (const [rule, published] of [
+    [own, '{"status":{"claim":"status"}}'],
+    [ofAuthor, '{"author_id.id":{"claim":"author"}}'],
+  ] as const) {
+    assert.equal(differences(withAccess(), withAccess(rule)), gained(published))
+    assert.equal(differences(withAccess(rule), withAccess()), lost(published))
+  }
+  const ofWriter = withAccess({ 'author_id.id': claim('writer') })
+  assert.equal(
+    differences(withAccess(ofAuthor), ofWriter).toSorted(),
+    [...gained('{"author_id.id":{"claim":"writer"}}'), ...lost('{"author_id.id":{"claim":"author"}}')].toSorted(),
   )
 })
 

@@ -61,6 +61,22 @@ const descriptors = {
       delete: 'chief',
     },
   },
+  'sink-keepers': {
+    about: 'Rules that follow one reference, and two.',
+    fields: {
+      title: text({ sort: true }),
+      guard_id: integer({ references: 'sink-guards', filter: true, onDelete: 'cascade' }),
+      keeper_id: integer({ references: 'sink-keepers', filter: true, onDelete: 'set null' }),
+      level: integer({ filter: true }),
+    },
+    required: ['title'],
+    access: {
+      read: ['chief', { 'guard_id.team': claim('teams') }, { 'keeper_id.guard_id.owner': claim('owner') }],
+      create: ['chief', { 'guard_id.team': claim('teams') }],
+      update: ['chief', { 'guard_id.team': claim('teams'), level: claim('levels') }],
+      delete: { 'keeper_id.guard_id.owner': claim('owner') },
+    },
+  },
   'sink-clocks': {
     fields: {
       due: text({ default: today, filter: true }),

@@ -1,6 +1,6 @@
 /** Random valid projects: every kind and option, rules between fields, unique values, references, and demo rows. */
 import fc from 'fast-check'
-import type { Fields } from '../../engine/descriptor/define.js'
+import { type Access, claim, type Fields } from '../../engine/descriptor/define.js'
 import {
   boolean,
   date,
@@ -167,6 +167,8 @@ interface Plan {
   readonly scoped: readonly (readonly [number, number])[]
   readonly can: { create: boolean; update: boolean; delete: boolean }
   readonly rows: number
+  /** How many references the rules of access follow; 0 without rules. */
+  readonly guarded: number
 }
 
 const plan: fc.Arbitrary<Plan> = fc.record({
@@ -187,6 +189,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   scoped: fc.array(fc.tuple(fc.nat(5), fc.nat(5)), { maxLength: 1 }),
   can: fc.record({ create: fc.constantFrom(true, true, true, false), update: fc.boolean(), delete: fc.boolean() }),
   rows: fc.constantFrom(0, 0, 1, 3),
+  guarded: fc.constantFrom(0, 0, 1, 2, 3),
 }) as fc.Arbitrary<Plan>
 
 const comparisons = [
@@ -195,6 +198,35 @@ const comparisons = [
   ['!==', (a: unknown, b: unknown) => a !== b],
   ['differ in text', (a: unknown, b: unknown) => String(a) !== String(b)],
 ] as const
+
+/** Rules that follow so many references, or fewer where there are no more; undefined where there is none. */
+const accessOf = (animals: Animals, path: string, { guarded, can }: Plan): Access | undefined => {
+  const names: string[] = []
+  let fields = animals[path]?.fields ?? {}
+  const find = (isReference: boolean) =>
+    Object.entries(fields).find(([, { options }]) => {
+      const { filter, redacted, references } = options as Record<string, unknown>
+      return filter && !redacted && (references !== undefined) === isReference
+    })
+  while (names.length < guarded) {
+    const found = find(true)
+    if (!found) break
+    const [name, { options }] = found
+    names.push(name)
+    fields = animals[(options as { references: string }).references]?.fields ?? {}
+  }
+  if (names.length === 0) return undefined
+  const own = { [[...names, find(false)?.[0] ?? 'id'].join('.')]: claim('own') }
+  return { read: ['keeper', own], ...(can.create && { create: 'keeper' }), ...(can.update && { update: own }) }
+}
+
+const withAccess = (animals: Animals, plans: readonly Plan[]): Animals =>
+  Object.fromEntries(
+    Object.entries(animals).map(([path, animal], n) => {
+      const access = accessOf(animals, path, plans[n] as Plan)
+      return [path, { ...animal, ...(access && { access }) }]
+    }),
+  )
 
 const build = (plans: readonly Plan[]): Animals =>
   Object.fromEntries(
@@ -265,5 +297,7 @@ const build = (plans: readonly Plan[]): Animals =>
     }),
   )
 
-export const randomProject = (seed: number): Animals =>
-  build(fc.sample(fc.array(plan, { minLength: 1, maxLength: 4 }), { seed, numRuns: 1 })[0] as Plan[])
+export const randomProject = (seed: number): Animals => {
+  const [plans = []] = fc.sample(fc.array(plan, { minLength: 1, maxLength: 4 }), { seed, numRuns: 1 })
+  return withAccess(build(plans), plans)
+}

@@ -283,3 +283,65 @@ export const clinic: Animals = {
     required: ['visit_id', 'sum'],
   },
 }
+
+/** Rules that follow one to three references, to rows with every kind of id. */
+export const lending: Animals = {
+  lenders: {
+    id: 'text',
+    fields: { city: text({ filter: true }), size: integer({ filter: true }), open: boolean({ filter: true }) },
+    required: ['city'],
+    demo: [{ id: 'a b', city: 'Bonn', size: 1, open: true }],
+  },
+  loans: {
+    id: 'uuid',
+    fields: {
+      lender: text({ references: 'lenders', filter: true, onDelete: 'cascade' }),
+      title: text(),
+      previous: uuid({ references: 'loans', filter: true, onDelete: 'set null' }),
+    },
+    required: ['lender', 'title'],
+    access: {
+      read: [{ 'lender.id': claim('lender') }, { 'lender.city': claim('city'), 'lender.size': claim('size') }],
+      create: { 'lender.id': claim('lender') },
+      update: { 'lender.city': claim('city') },
+      delete: { 'previous.lender.id': claim('lender') },
+    },
+    // All rows are on one side.
+    demo: [{ id: '0190d8a1-6f2e-7c3a-9b1d-2f4e6a8c0b1d', lender: 'a b', title: 'First' }],
+  },
+  items: {
+    fields: {
+      loan_id: uuid({ references: 'loans', filter: true, onDelete: 'cascade' }),
+      no: integer({ unique: true, filter: true }),
+    },
+    required: ['loan_id', 'no'],
+    access: {
+      read: ['registrar', { 'loan_id.lender.city': claim('city') }],
+      create: 'registrar',
+      update: { 'loan_id.lender': claim('lender') },
+    },
+    demo: [],
+  },
+  reports: {
+    fields: {
+      item_id: integer({ references: 'items', unique: true, filter: true }),
+      next_id: integer({ references: 'reports', filter: true }),
+      state: text({ oneOf: ['new', 'seen'], default: 'new', filter: true, next: { new: ['seen'] } }),
+      note: text({ readBy: ['registrar'] }),
+    },
+    required: ['item_id'],
+    access: {
+      read: [
+        'registrar',
+        { 'item_id.loan_id.lender.open': claim('open') },
+        { 'next_id.item_id.no': claim('no'), state: claim('states') },
+      ],
+      create: { 'item_id.loan_id.lender.id': claim('lender') },
+      update: ['registrar', { 'item_id.loan_id.lender.city': claim('city') }],
+      delete: { 'next_id.next_id.item_id.no': claim('no') },
+    },
+    summary: true,
+    import: true,
+    demo: [],
+  },
+}
