@@ -13,6 +13,7 @@ await runCommand(
     const names = name === undefined ? [] : [name, ...more]
     const files = await testFiles(server ? 'postgres' : 'sqlite', names, options)
     if (options.resource !== undefined) process.env['TEST_RESOURCE'] = options.resource
+    if (options.all) process.env['TEST_ALL'] = 'true'
     process.env['TEST_SINK'] = pathToFileURL(join(import.meta.dirname, 'support', 'kitchenSink.js')).href
     // Whoever keeps the resources in a clone has own tests beside them.
     const own = names.length === 0 && options.resource === undefined ? [ownTests(root)] : []
