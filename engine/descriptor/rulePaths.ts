@@ -13,7 +13,10 @@ export const isPath = (name: string): boolean => name.includes('.')
 
 /** The fields of the rows themselves, and the paths, that the rules for an operation name. */
 export const ruleNames = ({ access }: Pick<Resource, 'access'>, name: AccessName): string[] => [
-  ...new Set(rulesOf(access?.[name]).flatMap((rule) => (typeof rule === 'string' ? [] : Object.keys(rule)))),
+  // The check of its form reports another value.
+  ...new Set(
+    rulesOf(access?.[name]).flatMap((rule) => (typeof rule === 'object' && rule !== null ? Object.keys(rule) : [])),
+  ),
 ]
 
 const isHidden = ({ name, redacted, readBy }: Field): string | undefined =>
@@ -86,6 +89,21 @@ export const withRulePaths = <R extends Resource>(resources: readonly R[]): R[] 
     })
     return followed.length > 0 ? { ...resource, rulePaths: new Map(followed) } : resource
   })
+
+/** Whether rules that follow references lead from a resource back to it, perhaps through the rules of others. */
+export const leadsBack = (registry: readonly Resource[], { path: start }: Resource): boolean => {
+  const reached = new Set<string>()
+  const follow = (from: string): void => {
+    const { rulePaths = new Map<string, readonly Field[]>() } = registry.find(({ path }) => path === from) ?? {}
+    for (const { references } of [...rulePaths.values()].flatMap((fields) => fields.slice(0, -1))) {
+      if (references === undefined || reached.has(references)) continue
+      reached.add(references)
+      follow(references)
+    }
+  }
+  follow(start)
+  return reached.has(start)
+}
 
 /** The fields of other resources that decide whether a rule allows a row, such as `loans.institution_id`; an id never changes. */
 export const decidingFields = (resource: Resource, name: string): string[] => {

@@ -57,6 +57,9 @@ export interface Dialect {
   element(index: number, type?: string): string
   /** Follows a query whose row is about to be changed. */
   readonly forUpdate: string
+  /** The same of rows that only others are not to change, and a statement that lets one transaction at a time go on; where there are several writers. */
+  readonly forShare?: string
+  readonly takeTurn?: Statement
   /** The same of a row whose id stays, which others may reference meanwhile. */
   readonly forChange: string
   /** Has references checked at the end of the transaction, if their foreign keys allow it. */
@@ -112,8 +115,8 @@ export interface Source extends Accelerators {
    * finds, counts or copies rows, and the rest of a statement uses what these return.
    */
   readonly isSpread?: boolean
-  /** Follows a query of rows that nobody else is to change before the transaction ends; not where there is only one writer, or they cannot be locked. */
-  readonly rowLock?: string
+  /** Whether its rows can be locked; not where there is only one writer. */
+  readonly isLockable?: boolean
   /** Takes `$count` ids for new rows of such a table, if the service has created it: an insert would return them in any order. */
   readonly takeIds?: Statement
   /** What is bound for an id that is a text; null if the column cannot have it. By default the id itself. */

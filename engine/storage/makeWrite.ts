@@ -2,7 +2,7 @@
 import type { RowId } from '../descriptor/registry.js'
 import type { Cell } from './dialect.js'
 import { RowRefused } from './failures.js'
-import { lockPaths } from './pathLocks.js'
+import { lockPaths, takeTurn } from './pathLocks.js'
 import { findReferencing } from './referencing.js'
 import { rowTag, toBuffer } from './sql.js'
 import type { Walk } from './walk.js'
@@ -65,6 +65,15 @@ function* isAllowed({ allowed }: WritePlan, id: Cell): Walk<boolean> {
   return (yield { ...allowed, values: { ...allowed.values, id } }).length > 0
 }
 
+/** Whether a row that was written is still one that its writer may write and see, if it is there. */
+function* isStillAllowed(plan: WritePlan, id: RowId): Walk<boolean> {
+  const { kind, pathLocks, read } = plan
+  if (kind === 'delete' || !pathLocks) return true
+  const [row] = yield { ...read, values: { ...read.values, id } }
+  if (row && (yield* isAllowed(plan, id))) return true
+  return (yield { statement: pathLocks.exists, values: { id } }).length === 0
+}
+
 /** Makes a write within a transaction; throws if the database refuses it. */
 export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
   const { kind, id: given, ifMatch, key } = plan
@@ -72,12 +81,13 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
     const [createdRow] = yield plan.create
     return createdBy(createdRow ?? [], key?.given)
   }
+  yield* takeTurn([plan])
   let [current] = plan.current ? yield plan.current : []
   // After the row is locked, which waits for another request with the same key.
   const replay = yield* findReplay(key)
   if (replay) return replay
   if (current && plan.current && plan.pathLocks) {
-    yield* lockPaths(plan.pathLocks, [given])
+    yield* lockPaths(plan, [given])
     ;[current] = yield plan.current
   }
   if (plan.current && !current) return { isMissing: true }
@@ -101,7 +111,7 @@ export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
     const [changedRow] = yield plan.change
     id ??= changedRow?.[0] as Cell
     if (kind !== 'delete') {
-      yield* lockPaths(plan.pathLocks, [id])
+      yield* lockPaths(plan, [id])
       const [row] = yield { ...plan.read, values: { ...plan.read.values, id } }
       if (!row && plan.isRestricted) return forbidden
       if (!row) throw new RowRefused('the row would not be one of the view')
@@ -139,6 +149,7 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
   const { key, mode, groups, tags } = plan
   const replay = yield* findReplay(key)
   if (replay) return 'mismatch' in replay ? replay : { body: replay.body, replayed: true }
+  yield* takeTurn([plan])
   for (const lock of plan.locks ?? []) yield lock
   if (plan.current) {
     const rows = yield plan.current
@@ -146,7 +157,7 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
     if (rows.length < Object.keys(tags).length || !rows.every(isSame)) return { isStale: true }
   }
   const { changed, allowed } = plan
-  yield* lockPaths(plan.pathLocks, Object.keys(tags))
+  yield* lockPaths(plan, Object.keys(tags))
   if (!(yield* findsAll(allowed?.update, Object.keys(tags)))) return forbidden
   const conflicts: RowConflict[] = [...plan.refused]
   for (const query of groups.flatMap((group) => group.conflicts))
@@ -164,7 +175,7 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
     if (changedRows.length !== rows) throw new RowRefused('a trigger or a rule of the table does not take every row')
     if (isInsert) assigned.push(...(ids ?? idsOf(changedRows)))
   }
-  yield* lockPaths(plan.pathLocks, [...changed, ...assigned])
+  yield* lockPaths(plan, [...changed, ...assigned])
   if (!(yield* findsAll(allowed?.update, changed)) || !(yield* findsAll(allowed?.insert, assigned))) return forbidden
   if (!(yield* findsAll(plan.visible, [...changed, ...assigned]))) {
     if (plan.isRestricted) return forbidden
@@ -224,6 +235,7 @@ const resultOf = (kind: WritePlan['kind'], body: Cell): string =>
 export function* makeBatch({ writes, check, isUndone, key }: BatchPlan): Walk<BatchOutcome<Cell>> {
   const replay = yield* findReplay(key)
   if (replay) return 'mismatch' in replay ? replay : { body: replay.body, replayed: true }
+  yield* takeTurn(writes)
   const ids: string[] = []
   const results: string[] = []
   for (const [operation, write] of writes.entries()) {
@@ -245,6 +257,10 @@ export function* makeBatch({ writes, check, isUndone, key }: BatchPlan): Walk<Ba
     ids.push(outcome.id)
     results.push(resultOf(write.kind, outcome.body))
   }
+  // A later write may have changed what the rule of an earlier one depends on.
+  for (const [operation, write] of writes.entries())
+    if (!(yield* isStillAllowed(write, ids[operation] as RowId)))
+      return { operation, outcome: forbidden, isUndone: true }
   const [conflicting] = check ? yield withIds(check, ids) : []
   if (isUndone) return { operation: writes.length, outcome: { conflicts: parseConflicts(conflicting?.[0]) }, isUndone }
   const body = `{"results":[${results.join(',')}]}`

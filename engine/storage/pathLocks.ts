@@ -7,7 +7,7 @@ import type { Dialect, Source } from './dialect.js'
 import { referencedId, type Sources } from './rules.js'
 import { parameter, sql } from './sql.js'
 import type { Walk } from './walk.js'
-import type { PathLock } from './writeData.js'
+import type { PathLock, PathLocks } from './writeData.js'
 
 const keyOf = (path: readonly Field[]): string => path.map(({ name }) => `${name}.`).join('')
 
@@ -18,27 +18,39 @@ const longest = (paths: readonly (readonly Field[])[]): (readonly Field[])[] => 
   return [...byKey].filter(([key]) => !isPart(key)).map(([, path]) => path)
 }
 
+/** `isOneOfMany` if the transaction may change these rows later: two that share them would wait for each other. */
 export const pathLocks = (
   dialect: Dialect,
   sourceAt: Sources,
   start: Source,
   paths: readonly (readonly Field[])[],
+  isOneOfMany: boolean,
 ): PathLock[] =>
   longest(paths).flatMap((path) => {
     const targets = path.map(({ references }) => sourceAt(String(references)))
-    if (!targets.some(({ rowLock }) => rowLock)) return []
+    if (!targets.some(({ isLockable }) => isLockable)) return []
+    const rowLock = isOneOfMany ? dialect.forChange : (dialect.forShare ?? '')
     const statements = [start, ...targets].map((source, n) => {
       const [field, target] = [path[n], targets[n]]
       const next = field && target ? referencedId(dialect, field, '_t', target) : '_t.id'
       const isGiven = sql`_t.id ${dialect.isIn(parameter('$ids', dialect.typeOf(idField(source.resource), true)))}`
-      const lock = n > 0 ? (source.rowLock ?? '') : ''
+      const lock = n > 0 && source.isLockable ? rowLock : ''
       return dialect.compile(sql`select ${next} from ${source.from} as _t where ${isGiven} order by _t.id${lock}`)
     })
     return [statements]
   })
 
-export function* lockPaths(locks: readonly PathLock[] = [], rows: readonly unknown[]): Walk<void> {
-  for (const statements of locks) {
+/** Waits for the turn of a transaction, if one of its writes needs that. */
+export function* takeTurn(plans: readonly { readonly pathLocks?: PathLocks }[]): Walk<void> {
+  const turn = plans.find(({ pathLocks: locks }) => locks?.turn)?.pathLocks?.turn
+  if (turn) yield { statement: turn, values: {} }
+}
+
+export function* lockPaths(
+  { pathLocks: given }: { readonly pathLocks?: PathLocks },
+  rows: readonly unknown[],
+): Walk<void> {
+  for (const statements of given?.locks ?? []) {
     let ids = rows
     for (const statement of statements) {
       if (ids.length === 0) break

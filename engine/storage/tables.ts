@@ -229,7 +229,7 @@ const createTables = (registry: Registry, database: Database, watch: ReturnType<
       return runnerOf(first).batch({
         kind: 'batch',
         isUndone,
-        writes: writes.map(({ resource, write }) => writerOf(resource).plan(write, scope)),
+        writes: writes.map(({ resource, write }) => writerOf(resource).plan(write, scope, writes.length > 1)),
         check: check && writerOf(check.resource).conflicts(check.values, check.id, scope, check.sent),
         ...(given && keys && { key: { given, statements: keys } }),
       })

@@ -8,6 +8,7 @@ import {
   type RowId,
   type RowValues,
 } from '../descriptor/registry.js'
+import { leadsBack } from '../descriptor/rulePaths.js'
 import { inTurns } from '../process/batchPerTick.js'
 import { buildOnce } from '../process/buildOnce.js'
 import { conflictsQuery, type RowInput, rowOfParameters, rowsOfElements } from './conflicts.js'
@@ -26,7 +27,7 @@ import type {
   ImportedRow,
   ImportPlan,
   KeyStatements,
-  PathLock,
+  PathLocks,
   RowConflict,
   Write,
   WritePlan,
@@ -229,12 +230,18 @@ export const writePlanner = (
     return { statement, values: scope }
   }
 
-  const onceLocks = buildOnce<PathLock[]>()
+  const onceLocks = buildOnce<PathLocks>()
   /** Locks what the rules for these writes depend on. */
-  const locksFor = (...kinds: readonly Write['kind'][]): { pathLocks?: readonly PathLock[] } => {
+  const locksFor = (kinds: readonly Write['kind'][], isOneOfMany = false): { pathLocks?: PathLocks } => {
     const paths = kinds.flatMap((kind) => restriction?.paths[kind] ?? [])
     if (paths.length === 0) return {}
-    return { pathLocks: onceLocks(kinds.join(), () => pathLocks(dialect, sources, source, paths)) }
+    return {
+      pathLocks: onceLocks(`${kinds} ${isOneOfMany}`, () => ({
+        locks: pathLocks(dialect, sources, source, paths, isOneOfMany),
+        turn: leadsBack(registry, resource) ? dialect.takeTurn : undefined,
+        exists: once('exists', () => sql`select 1 from ${source.from} as _t where id = ${rowId}`),
+      })),
+    }
   }
 
   const referrers = referrersTo(dialect, registry, resource, sources, restriction?.shown)
@@ -245,7 +252,7 @@ export const writePlanner = (
       Object.entries(given).map(([name, value]) => [name, isAssignedId(value) ? value : boundTo(name, value)]),
     )
 
-  const plan = (write: Write, scope: Values): WritePlan => {
+  const plan = (write: Write, scope: Values, isOneOfMany = false): WritePlan => {
     const { kind, idempotencyKey: given } = write
     const key = given && keys && { given, statements: keys }
     const refused = write.kind === 'delete' ? undefined : source.findRounded?.(write.values)
@@ -253,7 +260,7 @@ export const writePlanner = (
       kind,
       path,
       read: { statement: read, values: scope },
-      ...(restriction && { isRestricted: hidesRows, allowed: allowed(kind, scope), ...locksFor(kind) }),
+      ...(restriction && { isRestricted: hidesRows, allowed: allowed(kind, scope), ...locksFor([kind], isOneOfMany) }),
       ...(key && { key }),
       ...(refused && { refused }),
     }
@@ -382,7 +389,7 @@ export const writePlanner = (
       ...(restriction && {
         isRestricted: hidesRows,
         allowed: { insert: allowed('insert', scope, true), update: allowed('update', scope, true) },
-        ...locksFor('insert', 'update'),
+        ...locksFor(['insert', 'update']),
       }),
       ...(isSpread && {
         locks: rows.flatMap((row) => {

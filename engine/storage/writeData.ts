@@ -91,6 +91,15 @@ export interface BoundStatement {
  */
 export type PathLock = readonly Statement[]
 
+/** How a write locks what the rules of its caller depend on; without locks where there is only one writer. */
+export interface PathLocks {
+  readonly locks: readonly PathLock[]
+  /** Waits for other such writes to end, where they would lock the same rows in another order. */
+  readonly turn?: Statement | undefined
+  /** Finds `$id`, whoever may see it. */
+  readonly exists: Statement
+}
+
 /** A reference to rows that a delete may remove, with its statements; as plain data, which can be sent to a thread. */
 export interface Referrer {
   readonly resource: string
@@ -138,8 +147,8 @@ export interface WritePlan {
   readonly unchanged?: string | undefined
   /** Returns the JSON of the row, whether the write would change it, and its JSON with the fields that the caller does not see. */
   readonly current?: BoundStatement
-  /** Lock what the caller's rules depend on. */
-  readonly pathLocks?: readonly PathLock[]
+  /** Only where rules follow references. */
+  readonly pathLocks?: PathLocks
   /** Finds `$id` if it is one of the rows that the caller may write. */
   readonly allowed?: BoundStatement | undefined
   readonly conflicts?: BoundStatement
@@ -222,7 +231,7 @@ export interface ImportPlan {
   /** Counts the rows with `$ids`, of a table that may be a view, or has rows that the caller may not read; and the ids of rows that are changed. */
   readonly visible?: BoundStatement
   readonly isRestricted?: boolean
-  readonly pathLocks?: readonly PathLock[]
+  readonly pathLocks?: PathLocks
   /** Counts those of `$ids` that the caller may create or change, if not all. */
   readonly allowed?: Readonly<Partial<Record<'insert' | 'update', BoundStatement | undefined>>>
   readonly changed: readonly RowId[]

@@ -430,6 +430,12 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     `access: read is [], but it must be a role, an object such as { owner_id: claim('id') }, or a list of these`,
     `access: create is " hr", but it must be a role, an object such as { owner_id: claim('id') }, or a list of these`,
   ],
+  [
+    'access with an empty rule',
+    { ...valid, access: { read: ['hr', null], create: [undefined] } },
+    `access: read is ["hr",null], but it must be a role, an object such as { owner_id: claim('id') }, or a list of these`,
+    `access: create is [null], but it must be a role, an object such as { owner_id: claim('id') }, or a list of these`,
+  ],
   ['an empty label', withFields({ title: text() }, { label: [] }), 'label is an empty list; name fields, or remove it'],
   [
     'options',

@@ -340,4 +340,62 @@ for (const seed of seeds)
     assert.ok(registry.some(({ rulePaths }) => [...(rulePaths?.keys() ?? [])].some(isPath)))
   })
 
+test('a batch holds at its end, whatever its later writes change', async () => {
+  const own = { 'ref_id.kind': claim('kind') }
+  const registry = withRulePaths([
+    resourceIn('groups', { kind: text({ filter: true }) }, { create: true, update: true }),
+    resourceIn(
+      'things',
+      { ref_id: integer({ references: 'groups', filter: true }) },
+      { create: true, update: true, delete: true, access: { read: own, create: own, update: own, delete: own } },
+    ),
+  ])
+  const groups = resourceIn(
+    'groups',
+    { kind: text({ filter: true }) },
+    {
+      create: true,
+      update: true,
+      access: { read: 'signed-in', update: 'signed-in', create: 'signed-in' },
+    },
+  )
+  const service = await startService({
+    registry: [groups, ...registry.slice(1)],
+    credentials: callersNamed({ one: { roles: [], claims: { kind: 'red' } } }),
+    batch: true,
+  })
+  await service.fill([
+    {
+      resource: groups,
+      rows: [
+        { id: 1, kind: 'blue' },
+        { id: 2, kind: 'red' },
+      ],
+    },
+  ])
+  const headers = { authorization: 'Bearer one', 'content-type': 'application/json' }
+  const group = (kind: string) => ({ method: 'PATCH', path: '/v1/groups/1', body: { kind } })
+  const thing = { method: 'POST', path: '/v1/things', body: { ref_id: 1 } }
+  const send = async (...operations: object[]) => {
+    const { status, body } = await service.send('/api/v1/batch', {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ operations }),
+    })
+    return [status, body.error?.details?.operation]
+  }
+  assert.equal(await send(group('red'), thing, group('blue')), [403, 1])
+  assert.is((await service.send('/api/v1/things', { headers })).body.meta.total, 0)
+  assert.equal(await send(group('red'), thing), [200, undefined])
+  // A row that a later write deletes is nobody's.
+  assert.equal(
+    await send(
+      { method: 'PATCH', path: '/v1/things/1', body: { ref_id: 2 } },
+      { method: 'DELETE', path: '/v1/things/1' },
+      group('blue'),
+    ),
+    [200, undefined],
+  )
+})
+
 test.run()

@@ -3,6 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { claim } from '../../engine/descriptor/define.js'
 import { integer, text } from '../../engine/descriptor/index.js'
+import type { Resource } from '../../engine/descriptor/registry.js'
 import { withRulePaths } from '../../engine/descriptor/rulePaths.js'
 import { callersNamed } from '../support/callers.js'
 import { freshUrl, roleOn, runOn, sessionOn } from '../support/database.js'
@@ -134,6 +135,54 @@ test('writes of callers and moves of what they depend on do not fail together', 
   )
   assert.equal(
     [...statuses.keys()].filter((status) => ![200, 201, 403, 422].includes(status)),
+    [],
+  )
+})
+
+test('batches that change what their earlier writes depend on wait for each other', async () => {
+  const service = await start(await freshUrl())
+  const batch = (n: number) => {
+    const operations = [
+      { method: 'POST', path: '/v1/reports', body: { title: 'New', item_id: 1 } },
+      { method: 'PATCH', path: '/v1/items/1', body: { title: `Changed ${n}` } },
+    ]
+    return service.send('/api/v1/batch', { method: 'POST', headers, body: JSON.stringify({ operations }) })
+  }
+  const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => batch(n)))
+  assert.equal(
+    answers.map(({ status }) => status).filter((status) => status !== 200),
+    [],
+  )
+  assert.is((await service.rows(registry[3] as Resource)).length, 26)
+})
+
+test('updates of rows that refer to each other wait for each other', async () => {
+  const tree = withRulePaths([
+    resourceIn(
+      'nodes',
+      { owner: text({ filter: true }), parent_id: integer({ references: 'nodes', filter: true }), n: integer() },
+      {
+        ...all,
+        access: { read: 'signed-in', update: { 'parent_id.parent_id.owner': claim('owner') }, create: 'signed-in' },
+        delete: false,
+      },
+    ),
+  ])
+  const url = await freshUrl()
+  const service = await startService({
+    registry: tree,
+    url,
+    credentials: callersNamed({ one: { roles: [], claims: { owner: 'ann' } } }),
+  })
+  const nodes = [1, 2].map((id) => ({ id, owner: 'ann', parent_id: 3 - id, n: 0 }))
+  await service.fill([{ resource: tree[0] as never, rows: nodes as never }])
+  const answers = await Promise.all(
+    Array.from({ length: 24 }, (_, n) =>
+      service.send(`/api/v1/nodes/${(n % 2) + 1}`, { method: 'PATCH', headers, body: JSON.stringify({ n }) }),
+    ),
+  )
+  assert.equal(
+    answers.map(({ status }) => status).filter((status) => status !== 200),
     [],
   )
 })

@@ -79,6 +79,8 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
   element: (index, type) => (type ? `cast(_e.value ->> ${index} as ${type})` : `(_e.value ->> ${index})`),
   forUpdate: ' for update',
   forChange: ' for no key update',
+  forShare: ' for share',
+  takeTurn: prepared(sql`select pg_advisory_xact_lock(723811692, 0)`),
   deferReferences,
 })
 

@@ -65,7 +65,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     ...(isPlain(resource)
       ? unmanagedSource(resource, unmanagedTables.get(resource), searchIndex.isAvailable, server.isDistributed)
       : managedSource(searchIndex, resource)),
-    ...(lockable.has(resource) && { rowLock: ' for share' }),
+    ...(lockable.has(resource) && { isLockable: true }),
   })
   const sources = new Map(registry.map((resource) => [resource.path, source(resource)]))
   const sourceAt = (path: string) => sources.get(path) as Source
