@@ -62,11 +62,13 @@ export const sqliteDialect: Dialect = {
 }
 
 /** Looks at the time once for so many rows; for each, a comparison with the number of the row would take a third of the time. */
-const countInSteps = (table: string, condition: Fragment): Sql => {
+const countInSteps = (resource: Resource, condition: Fragment): Sql => {
+  const table = quoted(resource.table)
   const step = (after: string) =>
     sql`(select id from ${table} where ${condition}${after} order by id limit 1 offset ${String(checkedRows - 1)})`
-  // Every id is greater than minus infinity.
-  const isLeft = 'id > coalesce((select max(id) from registry_step), -9e999)'
+  // Less than every id; compared with a text, minus infinity would be the text -Inf.
+  const least = rowKey(resource) === 'id' ? '-9e999' : "''"
+  const isLeft = `id > coalesce((select max(id) from registry_step), ${least})`
   return sql`with recursive registry_step (id) as (select ${step('')} union all
       select ${step(' and id > registry_step.id')} from registry_step where registry_step.id is not null and registry_in_time())
     select count(id) * ${String(checkedRows)} + (select count(*) from ${table} where ${condition} and ${isLeft}) from registry_step`
@@ -96,7 +98,7 @@ export const managedSource = (resource: Resource): Source => {
             id: rowKey(resource) === 'id' ? '_row' : undefined,
           }
         : undefined,
-    countInOrder: (condition) => countInSteps(table, condition),
+    countInOrder: (condition) => countInSteps(resource, condition),
     isProbed: true,
   }
 }
