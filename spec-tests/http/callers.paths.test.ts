@@ -388,10 +388,11 @@ test('a batch holds at its end, whatever its later writes change', async () => {
   assert.is((await service.send('/api/v1/things', { headers })).body.meta.total, 0)
   assert.equal(await send(group('red'), thing), [200, undefined])
   // A row that a later write deletes is nobody's.
+  const { id } = (await service.send('/api/v1/things', { headers })).body.data[0]
   assert.equal(
     await send(
-      { method: 'PATCH', path: '/v1/things/1', body: { ref_id: 2 } },
-      { method: 'DELETE', path: '/v1/things/1' },
+      { method: 'PATCH', path: `/v1/things/${id}`, body: { ref_id: 2 } },
+      { method: 'DELETE', path: `/v1/things/${id}` },
       group('blue'),
     ),
     [200, undefined],
