@@ -43,7 +43,7 @@ const follow = (
     if (field?.references === undefined) {
       const hint =
         didYouMean(name, references) || (references.length > 0 ? `; its references are ${references.join(', ')}` : '')
-      return `"${name}" is no reference of ${at}${hint}`
+      return `${at} has no reference "${name}"${hint}`
     }
     const hidden = isHidden(field)
     if (hidden !== undefined) return hidden
@@ -55,7 +55,7 @@ const follow = (
   const { path: at, fields: all } = resource
   const field = last === 'id' ? idField(resource) : all.find(({ name }) => name === last)
   if (!field)
-    return `"${last}" is no field of ${at}${didYouMean(
+    return `${at} has no field "${last}"${didYouMean(
       last,
       all.map(({ name }) => name),
     )}`

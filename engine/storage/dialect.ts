@@ -89,8 +89,6 @@ interface Accelerators {
 export interface RowCondition {
   /** The field, if it compares one with a single value: its index then has the rows in order of id. */
   readonly field?: string | undefined
-  /** Whether it follows references: many rows are found faster by looking at each. */
-  readonly isFollowed?: boolean
   /** The same as tables that precede the table in FROM, and a condition, where the rows are found faster so. */
   readonly join?: { readonly from: Fragment; readonly where: Fragment } | undefined
   sql(isIndexed: boolean): Sql

@@ -103,7 +103,6 @@ interface Test {
   readonly isRange: boolean
   readonly isEqual: boolean
   /** Of a rule that follows references. */
-  readonly isFollowed?: boolean | undefined
   readonly join?: RowCondition['join']
   sql(isIndexed: boolean): Sql
 }
@@ -186,7 +185,6 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       places: [where.length],
       isRange: false,
       isEqual: rowRule.field !== undefined,
-      isFollowed: rowRule.isFollowed,
       join: isProbed ? rowRule.join : undefined,
       sql: rowRule.sql,
     }
@@ -221,15 +219,10 @@ export const readStatements = (dialect: Dialect, source: Source) => {
   /** What the search index finds, if it finds the matches. */
   const candidatesOf = ({ strategy, search }: ListPlan, driver: Driver) =>
     strategy === 'search' && (driver === undefined || driver === 'search') ? source.candidates?.(search) : undefined
-  /** The matches in any order, found by a driver; of many, nothing is found through references. */
-  const matches = (
-    plan: ListPlan,
-    driver: Driver,
-    columns: Columns,
-    { areMany = false, ...narrowing }: Narrowing & { readonly areMany?: boolean } = {},
-  ): Sql => {
-    const isIndexed = (test: Test) => isDriver(test, driver) && !(areMany && test.isFollowed)
-    const joined = () => tests(plan).find((test) => test.join && isDriver(test, driver))?.join
+  /** The matches in any order, found by a driver. */
+  const matches = (plan: ListPlan, driver: Driver, columns: Columns, narrowing: Narrowing = {}): Sql => {
+    const isIndexed = (test: Test) => isDriver(test, driver)
+    const joined = () => tests(plan).find((test) => test.join && isIndexed(test))?.join
     return matching(plan, columns, isIndexed, { candidates: candidatesOf(plan, driver) ?? joined(), ...narrowing })
   }
 
@@ -315,12 +308,12 @@ export const readStatements = (dialect: Dialect, source: Source) => {
     if (plan.search !== '' || !range?.isRange || others.length > 0) return ''
     return ` order by ${orderBy({ field: range.field, descending: false }, dialect.sortKey(findField(resource, range.field)))}`
   }
-  const countMany = (plan: ListPlan, driver: Driver, onlyIf?: string): Sql =>
-    sql`select count(*) from (${matches(plan, driver, { _one: '1' }, { onlyIf, areMany: true })}) as _t`
+  const count = (plan: ListPlan, driver: Driver, onlyIf?: string): Sql =>
+    sql`select count(*) from (${matches(plan, driver, { _one: '1' }, { onlyIf })}) as _t`
   /** How many rows match, as the common table expression `registry_total`. */
   const total = (plan: ListPlan, driver: Driver): Sql => {
     const total = (query: Sql) => sql`registry_total as materialized (${query})`
-    const [few, counted] = ['(select count(*) from registry_few)', countMany(plan, driver)]
+    const [few, counted] = ['(select count(*) from registry_few)', count(plan, driver)]
     if (plan.strategy === 'all')
       return total(state ? sql`select coalesce((select total from registry_state), (${counted}))` : counted)
     if (isWalkedAlone(plan, driver)) {
@@ -328,7 +321,7 @@ export const readStatements = (dialect: Dialect, source: Source) => {
       return total((condition && source.countInOrder?.(condition)) ?? counted)
     }
     if (!isSpread) return total(sql`select case when ${fewIf} then ${few} else (${counted}) end`)
-    return sql`registry_counted as materialized (${countMany(plan, driver, manyIf)}),
+    return sql`registry_counted as materialized (${count(plan, driver, manyIf)}),
       ${total(sql`select case when ${fewIf} then ${few} else (select * from registry_counted) end`)}`
   }
   /** The id and the key of the last row that is shown. */

@@ -130,7 +130,6 @@ export const rowCondition = (
   const isOwn = comparison?.path.length === 1 && comparison.values.length === 1
   return {
     field: isOwn ? comparison.path[0]?.name : undefined,
-    isFollowed: alternatives.flat().some(({ path }) => path.length > 1),
     join: join(dialect, comparisons),
     sql(isIndexed) {
       if (rules.length === 0) return sql`1 = 0`

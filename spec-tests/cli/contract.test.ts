@@ -470,7 +470,7 @@ test('the values with which new rows begin are those of the create', () => {
   ])
 })
 
-test('a field that fewer roles may set breaks those who did', () => {
+test('taking the right to set a field from a role is a breaking change', () => {
   const found = (from: Spec, to: Spec) => structural(compare(withField(from), withField(to)))
   assert.equal(found(text(), text({ writeBy: 'a' })), ['field-locked BookCreate.extra: writers'])
   assert.equal(found(text({ writeBy: ['a', 'b'] }), text({ writeBy: ['b', 'c'] })), [

@@ -77,7 +77,7 @@ test('plan and migrate say what happens', async () => {
   assert.is((await call('migrate')).status, 0)
 })
 
-test('earlier files stay run when a later one fails, and both are told', async () => {
+test('when a file fails, the files before it stay applied, and the output names both', async () => {
   const { call } = await changedProject({
     '1.sql': 'update people set title = name',
     '2.sql': '\nupdate nobody set x = 1',

@@ -19,7 +19,7 @@ interface Caller {
 
 type Row = Record<string, unknown>
 
-/** The value to which a name of a rule leads from a row: of its own field, or through references. Null where a row is missing. */
+/** The value that a rule compares: of a field of the row, or of the row that its references lead to. Null if there is no such row. */
 type Follow = (resource: Resource, row: Row, name: string) => unknown
 
 /** Follows names through rows, by path. */

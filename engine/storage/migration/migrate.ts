@@ -115,7 +115,7 @@ const readAll = (database: MigrationDialect, files: readonly MigrationFile[]) =>
   return read
 }
 
-/** Makes what only adds, and runs the files that have not run, each in a transaction of its own; then makes the rest. */
+/** Adds new tables and columns, runs each pending file in a transaction, then makes all other changes. */
 const migrateWithFiles = async (
   database: MigrationDialect,
   registry: Registry,
