@@ -5,7 +5,7 @@ import type { CatalogueTable } from './catalogue.js'
 import { entriesTables } from './dataSteps.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import type { MigrationFile } from './migrationFiles.js'
-import { createTableStep, ownTableSteps, recountSteps } from './migrationPlan.js'
+import { createTableStep, ownTableSteps, recountSteps, storedTable } from './migrationPlan.js'
 
 const newTable = async (database: MigrationDialect, registry: Registry, resource: Resource): Promise<Step> => {
   const { indexes } = database.derivedObjects(resource, registry)
@@ -53,9 +53,7 @@ export const planAdditions = async (
     ...((await database.functionSteps?.()) ?? []),
   ]
   for (const resource of managedResources(registry)) {
-    const { table, renamedFromTable = '' } = resource
-    const former = await database.catalogue(renamedFromTable)
-    const current = (await database.catalogue(table)) ?? (former?.isOwn ? former : undefined)
+    const current = await storedTable(database, resource)
     if (current === undefined) steps.push(await newTable(database, registry, resource))
     else if (current.isOwn && current.relationKind === undefined) steps.push(...newColumns(database, resource, current))
   }

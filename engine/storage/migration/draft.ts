@@ -5,7 +5,7 @@ import { quoted } from '../schema.js'
 import { type CatalogueTable, findColumn } from './catalogue.js'
 import { approvalsFrom, type Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
-import { planMigration } from './migrationPlan.js'
+import { planMigration, storedTable } from './migrationPlan.js'
 
 const comment = (text: string): string => text.replaceAll(/^/gm, '-- ')
 
@@ -68,10 +68,8 @@ export const draftMigration = async (database: MigrationDialect, registry: Regis
   const managed = managedResources(registry)
   const parts: string[][] = []
   for (const resource of managed) {
-    const { table, renamedFromTable = '' } = resource
-    const former = await database.catalogue(renamedFromTable)
-    const current = (await database.catalogue(table)) ?? (former?.isOwn ? former : undefined)
-    const ofTable = differences.filter((difference) => difference.table === table)
+    const current = await storedTable(database, resource)
+    const ofTable = differences.filter(({ table }) => table === resource.table)
     if (current === undefined) parts.push(draftNew(resource))
     else if (current.isOwn) parts.push(draftTable(database, resource, current, ofTable))
   }

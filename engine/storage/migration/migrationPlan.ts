@@ -83,6 +83,15 @@ const referencingApprovals = async (database: MigrationDialect, registry: Regist
   return approvals
 }
 
+/** The table of a resource, perhaps still under its former name. */
+export const storedTable = async (
+  { catalogue }: MigrationDialect,
+  { table, renamedFromTable = '' }: Resource,
+): Promise<CatalogueTable | undefined> => {
+  const former = await catalogue(renamedFromTable)
+  return (await catalogue(table)) ?? (former?.isOwn ? former : undefined)
+}
+
 /** A table whose descriptor is gone: only the names of its objects count. */
 export const withoutDescriptor = (table: string): Resource =>
   resourceFrom(table, { name: table, area: '', table, fields: {}, required: [], create: false }, [])
