@@ -45,6 +45,7 @@ export const openDatabase = (
     demo: settings.DEMO_DATA,
     cacheBytes: settings.CACHE_MB * 1024 * 1024,
     readTimeoutMs: settings.READ_TIMEOUT_MS,
+    changesDays: settings.CHANGES_DAYS,
     pool: {
       size: settings.POOL_SIZE,
       waitMs: settings.POOL_WAIT_MS,

@@ -95,6 +95,10 @@ export interface Descriptor<
   readonly import?: boolean
   /** `true`: clients may request counts, sums and averages of groups of rows. No field can be called `by`, `sum`, `avg`, `min` or `max` then. */
   readonly summary?: boolean
+  /** `true`: clients may follow the changes of the rows, whoever makes them. */
+  readonly changes?: boolean
+  /** `true`: what every row was is kept for 365 days, or for so many, and can be restored. */
+  readonly history?: boolean | { readonly days: number }
   /** Who may read, create, change and delete rows, and which; without it everybody reads, and the write token does the rest. */
   readonly access?: Access<'id' | Extract<keyof NoInfer<F>, string>>
 }

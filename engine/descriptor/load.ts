@@ -4,6 +4,7 @@ import { commandLine } from '../process/commandLine.js'
 import { demoIds, verifyConstants, verifyRows } from './demo.js'
 import { JsonText, parseJsonText } from './jsonText.js'
 import { isJson } from './kinds/index.js'
+import { withLogging } from './logging.js'
 import { byId, canonicalRow, type Registry, type Resource, type RowValues, resourceFrom } from './registry.js'
 import { type FileError, RegistryError, reportIn } from './registryError.js'
 import { importResources } from './resourceFiles.js'
@@ -33,8 +34,10 @@ export const inspectModules = (modules: readonly ResourceModule[], folder: strin
   const parsed = verify(modules, errors)
   const seedErrors: FileError[] = []
   const seedFiles = readSeedFiles(join(folder, 'seeds'), referenceTargets(modules, parsed), seedErrors)
-  const unverified = withRulePaths(
-    parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor, seedFiles.get(path)?.rows ?? [])),
+  const unverified = withLogging(
+    withRulePaths(
+      parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor, seedFiles.get(path)?.rows ?? [])),
+    ),
   )
   const ids = demoIds(unverified)
   for (const [path, { rows }] of seedFiles) if (!rows) ids.delete(path)

@@ -53,6 +53,11 @@ const properties: Shapes = {
   delete: trueOrFalse,
   import: trueOrFalse,
   summary: trueOrFalse,
+  changes: trueOrFalse,
+  history: shape(
+    'true, false or an object with a number of days from 1 to 36500, such as { days: 30 }',
+    z.union([z.boolean(), z.strictObject({ days: z.int().min(1).max(36_500) })]),
+  ),
   access: shape(
     "an object with read and, where the resource has them, create, update and delete, such as { read: ['hr', { employee_id: claim('employee_id') }], create: 'hr' }",
     anObject.refine(({ read }) => read !== undefined),

@@ -36,10 +36,20 @@ export interface Resource extends Omit<Descriptor, 'fields' | 'required'> {
   readonly fields: readonly Field[]
   /** The fields that rules of access name by following references: each reference, then the field. */
   readonly rulePaths?: ReadonlyMap<string, readonly Field[]>
+  /** What its log keeps of each row, if it has one. */
+  readonly log?: LogContents
   /** The demo rows, by id; empty if `seeds/` has no file for the resource. */
   readonly demo: readonly RowValues[]
   /** Why the demo rows of `seeds/` are not in `demo`; an empty database cannot be filled then. */
   readonly demoErrors?: readonly FileError[]
+}
+
+/** What the log of a resource keeps of each row before and after a change. */
+export interface LogContents {
+  /** The fields on which it depends who may read a row, of this resource or of those whose rules follow references to it. */
+  readonly keys: readonly Field[]
+  /** Whether rules follow references from it or to it. */
+  readonly isOnPath: boolean
 }
 
 export type Registry = readonly Resource[]
@@ -49,17 +59,26 @@ export type RowId = string
 
 /** Segments of a URL that are no id: browsers resolve the first two, and the API has paths of the other names. */
 const reservedIds = ['.', '..', 'summary', 'import']
+/** The same of resources with a log. */
+export const loggedIds = ['changes', 'history']
+
+/** Whether the database keeps a log of the changes of its rows. */
+export const isLogged = ({ changes, history }: Pick<Descriptor, 'changes' | 'history'>): boolean =>
+  changes === true || (history !== undefined && history !== false)
 
 /** Every resource has an `id` in one of three forms, so no descriptor declares the field. */
-const idSpec = ({ existing, id = 'integer', idColumn: column = 'id' }: Omit<Descriptor, 'fields'>): FieldSpec => {
+const idSpec = (descriptor: Omit<Descriptor, 'fields'>): FieldSpec => {
+  const { existing, id = 'integer', idColumn: column = 'id' } = descriptor
+  const reserved = isLogged(descriptor) ? [...reservedIds, ...loggedIds] : reservedIds
+  const listed = reserved.map((name) => `\`${name}\``)
   const specs: Record<IdKind, Options<GivenValue>> = {
     integer: { managed: true, about: `Assigned by the ${existing ? 'database' : 'service'}.` },
     uuid: { managed: newUuid },
     text: {
       minLength: 1,
       maxLength: 200,
-      reserved: reservedIds,
-      about: 'Chosen by the client, and never changed; not `.`, `..`, `summary` or `import`.',
+      reserved,
+      about: `Chosen by the client, and never changed; not ${listed.slice(0, -1).join(', ')} or ${listed.at(-1)}.`,
     },
   }
   return { kind: id, options: { ...specs[id], column } as FieldSpec['options'] }

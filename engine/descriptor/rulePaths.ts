@@ -75,6 +75,15 @@ export const checkRulePaths = (parsed: readonly ReportedResource[]): void => {
         const mistake = follow(resources, resource, path)
         if (typeof mistake === 'string')
           report(`access: ${operation} names "${path}", but ${mistake}`, 'access', operation)
+        else if (operation === 'read' && resource.changes) {
+          const unlogged = mistake
+            ?.slice(0, -1)
+            .flatMap(({ references }) =>
+              resources.filter(({ path: other, changes }) => other === references && !changes),
+            )
+          for (const { path: other } of unlogged ?? [])
+            report(`changes needs changes: true in ${other} too, because who may read a row depends on it`, 'changes')
+        }
       }
   }
 }

@@ -120,6 +120,11 @@ const variables = {
   PREPARED_STATEMENTS: variable('PostgreSQL: whether statements are prepared', 'auto', preparedStatements),
   CACHE_MB: variable('memory per process for cached responses, or 0 for none', '32', amount('megabytes', 0, 65_536)),
   READ_TIMEOUT_MS: variable('time limit of a read, after which the response is 503', '10000', milliseconds(hourMs)),
+  CHANGES_DAYS: variable(
+    'how long the changes of resources with changes: true are kept',
+    '30',
+    amount('days', 1, 36_500),
+  ),
   MAX_DOWNLOADS: variable(
     'downloads and large pages that a process sends at the same time, before more get 503',
     '1000',

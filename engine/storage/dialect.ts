@@ -168,3 +168,12 @@ export interface Runner {
    */
   state?(): Promise<TableState>
 }
+
+/** Runs statements about the engine's own tables, always on the primary server. */
+export interface OwnRunner {
+  read(statement: Statement, values: Values): Promise<readonly (readonly Cell[])[]>
+  /** Runs work in one transaction that writes, which begins again if it has to: nothing that it does elsewhere may depend on its end. */
+  transaction<T>(
+    work: (run: (statement: Statement, values: Values) => Promise<readonly (readonly Cell[])[]>) => Promise<T>,
+  ): Promise<T>
+}

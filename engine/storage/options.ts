@@ -71,6 +71,8 @@ export interface StorageOptions extends ChangeOptions {
   readonly cacheBytes: number
   /** How long a read may take, in milliseconds. */
   readonly readTimeoutMs: number
+  /** How long changes are kept; 30 days by default. */
+  readonly changesDays?: number
   readonly pool: PoolOptions
   readonly readUrls?: readonly string[]
   /** How long to wait for a database server that is down, in milliseconds; by default it does not wait. */

@@ -148,7 +148,35 @@ export interface Transaction extends Tables {
   storeKey(key: IdempotencyKey, body: Buffer): Promise<void>
 }
 
+/** A row that has changed, for somebody who follows the changes of its resource. */
+export interface Change {
+  /** `remove` if the row was one that the reader may read, and is not now. */
+  readonly op: 'put' | 'remove'
+  readonly id: RowId
+  /** When the row has changed last, in milliseconds. */
+  readonly at: number
+  /** Of a put, the row as it is now, as JSON that the reader may see. */
+  readonly row?: Buffer
+}
+
+export interface ChangesQuery {
+  readonly rights: Rights
+  /** The position that an earlier page has returned; undefined for that of now. */
+  readonly after: string | undefined
+  readonly limit: number
+}
+
+/** Each row is in it once. */
+export interface ChangesPage {
+  readonly changes: readonly Change[]
+  /** The position after the page. */
+  readonly next: string
+  readonly more: boolean
+}
+
 export interface TransactionOptions {
+  /** The name of the caller, for the history of the rows. */
+  readonly by?: string | undefined
   /** How long it may take from when it holds its connection, or the thread that writes, in milliseconds. */
   readonly timeoutMs: number
 }
@@ -175,6 +203,15 @@ export interface Storage {
     created: Import['created'],
     parts: () => AsyncIterable<readonly ImportedRow[]>,
   ): Promise<Exclude<ImportOutcome, { body: unknown }> | undefined>
+  /**
+   * The rows of a resource with `changes` that have changed after a position, for a reader; `resync` if the position is not one of
+   * this database, or older than what is kept. The position does not say whose it is: the caller makes sure of the resource and the rights.
+   */
+  changes(resource: Resource, query: ChangesQuery): Promise<ChangesPage | 'resync'>
+  /** What differs after each change of the tables of these resources, all in one read. */
+  versions(resources: readonly Resource[]): Promise<ReadonlyMap<Resource, string>>
+  /** Deletes some of the entries of the log that are no longer kept; resolves with whether there are more. */
+  pruneLog(): Promise<boolean>
   /** How many rows some tables have, by default all. */
   counts(resources?: readonly Resource[]): Promise<ReadonlyMap<Resource, number>>
   /**

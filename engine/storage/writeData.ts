@@ -12,6 +12,8 @@ export interface IdempotencyKey {
 
 interface Common {
   readonly idempotencyKey?: IdempotencyKey | undefined
+  /** The name of the caller, for the history of the row. */
+  readonly by?: string | undefined
 }
 
 /** A change of an existing row; with `ifMatch` only while the row has one of these tags. */
@@ -189,6 +191,8 @@ export interface Import {
   /** The ids of rows that the same transaction creates: others may refer to them, in any order. */
   readonly created: { has(id: string): boolean }
   readonly idempotencyKey?: IdempotencyKey | undefined
+  /** The name of the caller, for the history of the rows. */
+  readonly by?: string | undefined
 }
 
 /** Why a row cannot be stored, and its place. */
@@ -256,6 +260,8 @@ export interface WriteBatch {
   /** Whether the writes are made to see whether they can be, and undone. */
   readonly isUndone?: boolean
   readonly idempotencyKey?: IdempotencyKey | undefined
+  /** The name of the caller, for the history of the rows. */
+  readonly by?: string | undefined
 }
 
 /** A batch as statements; plain data, which can be sent to a thread. */

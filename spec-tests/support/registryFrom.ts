@@ -1,5 +1,6 @@
 /** A registry from descriptors that a test declares. */
 import type { Descriptor, Rule } from '../../engine/descriptor/define.js'
+import { withLogging } from '../../engine/descriptor/logging.js'
 import { type Registry, type Resource, type RowValues, resourceFrom } from '../../engine/descriptor/registry.js'
 import type { FileError } from '../../engine/descriptor/registryError.js'
 import { withRulePaths } from '../../engine/descriptor/rulePaths.js'
@@ -15,7 +16,9 @@ export const registryFrom = (descriptors: Readonly<Record<string, unknown>>): Re
   }))
   const parsed = verify(modules, problems)
   if (problems.length > 0) throw new Error(problems.map(({ file, message }) => `${file}: ${message}`).join('\n'))
-  return withRulePaths(parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor as Descriptor, [])))
+  return withLogging(
+    withRulePaths(parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor as Descriptor, []))),
+  )
 }
 
 /** A resource of a test: all optional, and clients may create it, unless told otherwise. */
