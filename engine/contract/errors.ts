@@ -80,6 +80,10 @@ export const callerMissing = (): HttpError =>
 export const callerUnknown = (): HttpError =>
   unauthorized('api', 'The key or token is not known, is wrong, or has expired.', true)
 
+/** A token whose subject is the name of the caller with the write token. */
+export const callerReserved = (name: string): HttpError =>
+  unauthorized('api', `A token cannot have the subject "${name}", which is the name of the write token.`, true)
+
 export const forbidden = (): HttpError =>
   httpError(403, 'forbidden', 'Your key or token does not allow this operation.')
 

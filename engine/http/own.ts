@@ -114,20 +114,14 @@ export const ownRunner = (service: Service, { definition: own }: CustomOperation
     const earlier = key && table && (await service.storage.table(table).earlierWrite(key.key))
     if (earlier && key) return replayed(earlier, key)
     let firstValues: object | undefined = await readSent(question)
-    return transactOnce(
-      service,
-      table,
-      key,
-      async (transaction) => {
-        const work = transactionWork(service, transaction, permit)
-        const sentValues = firstValues ?? (await readSent(question))
-        firstValues = undefined
-        const stored = await attempt(work, permit, question, sentValues)
-        await work.end()
-        return stored
-      },
-      own.timeoutMs,
-    )
+    return transactOnce(service, table, { key, permit, timeoutMs: own.timeoutMs }, async (transaction) => {
+      const work = transactionWork(service, transaction, permit)
+      const sentValues = firstValues ?? (await readSent(question))
+      firstValues = undefined
+      const stored = await attempt(work, permit, question, sentValues)
+      await work.end()
+      return stored
+    })
   }
 
   const alone = async (permit: Permit, question: Question): Promise<Stored> => {

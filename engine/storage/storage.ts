@@ -202,6 +202,7 @@ export interface Storage {
     resource: Resource,
     created: Import['created'],
     parts: () => AsyncIterable<readonly ImportedRow[]>,
+    by?: string,
   ): Promise<Exclude<ImportOutcome, { body: unknown }> | undefined>
   /**
    * The rows of a resource with `changes` that have changed after a position, for a reader; `resync` if the position is not one of
@@ -220,7 +221,7 @@ export interface Storage {
    */
   rows(table: CopiedTable, after: StoredRow[string] | undefined, count: number): Promise<StoredRow[]>
   /** Stores whole, valid rows of any tables in one transaction; references are checked at its end. */
-  fill(batches: Iterable<Batch> | AsyncIterable<Batch>): Promise<void>
+  fill(batches: Iterable<Batch> | AsyncIterable<Batch>, by?: string): Promise<void>
   /** Never waits for the database. */
   stats(): StorageStats
   /**
