@@ -48,6 +48,8 @@ export const operationNames = (named: Naming) => ({
   import: `import${pascal(pluralName(named))}`,
   update: `update${pascal(named.name)}`,
   delete: `delete${pascal(named.name)}`,
+  history: `get${pascal(named.name)}History`,
+  eraseHistory: `erase${pascal(named.name)}History`,
 })
 
 /** `close-visit` as a name of functions: `closeVisit`. */

@@ -103,7 +103,7 @@ export const tokenVerifier = (
     try {
       const { payload } = await jwtVerify(token, key as JWTVerifyGetKey, options)
       const { iss, sub, exp: _, nbf: __, iat: ___, jti: ____, ...others } = payload
-      if (sub === service.name) throw callerReserved(sub)
+      if (sub === service.name) throw callerReserved()
       return {
         name: String(sub ?? ''),
         // Without a subject, callers differ by their other claims.

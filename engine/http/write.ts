@@ -64,7 +64,8 @@ export const findChangeable = async (
 
 /** A row that was stored before as its caller may see it now: its rights may have changed since. */
 export const rowNow = async (storage: Tables, rights: Rights, resource: Resource, body: Buffer): Promise<Buffer> => {
-  const { id } = JSON.parse(String(body)) as { id: RowId | number }
+  const { id } = JSON.parse(String(body)) as { id?: RowId | number }
+  if (id === undefined) throw errors.responseErased()
   const row = await storage.table(resource, [], rights).get(String(id))
   return row?.body ?? Buffer.from(JSON.stringify({ id }))
 }
