@@ -178,7 +178,7 @@ const importer = (service: Writing, resource: Resource, { file, type, match, ign
       }
       const failure = hasHooks(service, resource)
         ? await storeWithHooks(service, resource, created, storedParts, isUndone)
-        : await storage.importAll(resource, created, storedParts, serviceCaller.name)
+        : await storage.importAll(resource, created, storedParts)
       if (!failure) return
       const isRefused = 'refused' in failure
       const conflicts = isRefused

@@ -5,6 +5,7 @@ import type { Report } from './registryError.js'
 interface Naming {
   readonly name: string
   readonly plural?: string
+  readonly history?: unknown
 }
 
 export const isName = (value: unknown): value is string =>
@@ -52,6 +53,12 @@ export const operationNames = (named: Naming) => ({
   eraseHistory: `erase${pascal(named.name)}History`,
 })
 
+/** The names of the operations that a resource may have. */
+export const takenOperationNames = (named: Naming): string[] => {
+  const { history, eraseHistory, ...names } = operationNames(named)
+  return [...Object.values(names), ...(named.history ? [history, eraseHistory] : [])]
+}
+
 /** `close-visit` as a name of functions: `closeVisit`. */
 export const operationIdOf = (name: string): string =>
   name.replaceAll(/[-_]+(\w)/g, (_, letter: string) => letter.toUpperCase())
@@ -78,7 +85,7 @@ const collision = (named: Naming, other: Naming, file: string): ['name' | 'plura
   // Otherwise the operation getThings would look like listThings of the other.
   if (pascal(named.name) === pascal(pluralName(other))) return ['name', `is the plural of ${file}`]
   if (pascal(other.name) === pascal(pluralName(named))) return ['plural', `is the name of ${file}`]
-  const operation = firstCommon(operationNames(named), operationNames(other))
+  const operation = firstCommon(takenOperationNames(named), takenOperationNames(other))
   return operation ? ['plural', `makes the operation ${operation}, which ${file} makes too`] : undefined
 }
 

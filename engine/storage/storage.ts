@@ -230,7 +230,6 @@ export interface Storage {
     resource: Resource,
     created: Import['created'],
     parts: () => AsyncIterable<readonly ImportedRow[]>,
-    by?: string,
   ): Promise<Exclude<ImportOutcome, { body: unknown }> | undefined>
   /**
    * The rows of a resource with `changes` that have changed after a position, for a reader; `resync` if the position is not one of
