@@ -5,6 +5,7 @@ import { historyDays } from '../descriptor/logging.js'
 import type { Field, Registry, Resource, RowId } from '../descriptor/registry.js'
 import { rulePath } from '../descriptor/rulePaths.js'
 import type { Cell, Dialect, OwnRunner } from './dialect.js'
+import { clampedInteger } from './list.js'
 import { logTable } from './log.js'
 import { literal, resourceAt } from './schema.js'
 import { type Fragment, joinSql, parameter, sql, type Values } from './sql.js'
@@ -110,6 +111,10 @@ export const createHistory = ({ registry, dialect, own, table }: Parts): Storage
     return joinSql([`op <> 'update'`, ...(isWhole ? ['before is null'] : []), ...differs], ' or ')
   }
 
+  /** A value as the API serves it. */
+  const served = (field: Field, text: string): string =>
+    dialect.columnOf(field).isPortable && text !== 'null' ? JSON.stringify(Number(text)) : text
+
   const entryOf = (resource: Resource, fields: readonly Field[], row: readonly Cell[]): HistoryEntry => {
     const [seq, at, by, op, beforeJson, afterJson] = row
     const [before, after] = [stateOf(beforeJson), stateOf(afterJson)]
@@ -117,7 +122,7 @@ export const createHistory = ({ registry, dialect, own, table }: Parts): Storage
       new Map(
         fields.flatMap((field) => {
           const text = state && valueIn(resource, state, field)
-          return text === undefined ? [] : [[field.name, text]]
+          return text === undefined ? [] : [[field.name, served(field, text)]]
         }),
       )
     const [old, now] = [seen(before), seen(after)]
@@ -146,7 +151,7 @@ export const createHistory = ({ registry, dialect, own, table }: Parts): Storage
     const isWhole = rights.of(resource).hidden.length === 0
     const isChosen = position === undefined ? '' : sql` and seq = ${parameter('position', 'bigint')}`
     const from = sql`from ${logTable} where ${ofRow} and seq > ${parameter('first', 'bigint')}${isChosen} and (${showsAny(resource, fields, isWhole)})`
-    const all = { ...values, first, position, limit, offset }
+    const all = { ...values, first, position, limit, offset: clampedInteger(offset) }
     const [counted] = await ask(sql`select count(*) ${from}`, all)
     const rows = await ask(
       sql`select seq, at, caller, op, before, after ${from} order by seq desc limit ${parameter('limit', 'bigint')} offset ${parameter('offset', 'bigint')}`,
