@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { isStorable, kindOf, type ParameterValue, storableText } from '../descriptor/kinds/index.js'
 import {
+  historyParameters,
   listParameters,
   type QueryParameter,
   rowParameters,
@@ -144,6 +145,14 @@ export const summaryQueryParser = (resource: Resource) => {
     if (issues.length > 0) throw parametersInvalid(issues)
     return query
   }
+}
+
+/** Parses the query string of the history of a row. */
+export const parseHistoryQuery = (querystring: string): ListQuery['page'] => {
+  const issues: Issue[] = []
+  const { page } = readParameters<SentQuery>(historyParameters, defaultListQuery, querystring, issues).query
+  if (issues.length > 0) throw parametersInvalid(issues)
+  return page
 }
 
 const itemId = storableText()

@@ -72,7 +72,7 @@ const seenBy = (registry: Registry, storage: Storage, rights: Rights, identity: 
 }
 
 /** What a service offers its visitors. */
-export type Offer = Omit<Visitor, 'name'>
+export type Offer = Omit<Visitor, 'name' | 'history'>
 
 export const visitorFor = (offer: Offer, identity: Identity, rights: Rights): Visitor => {
   const { registry, storage, operations } = offer
@@ -82,6 +82,8 @@ export const visitorFor = (offer: Offer, identity: Identity, rights: Rights): Vi
     ...offer,
     ...(!isPlain && seenBy(registry, storage, rights, identity)),
     operations: operations.filter((one) => one.kind !== 'own' || mayCall(one.definition, identity)),
+    history: (seen, id, page) =>
+      storage.history(registry.find(({ path }) => path === seen.path) as Resource, id, { ...page, rights }),
     name: identity.name,
   }
 }
