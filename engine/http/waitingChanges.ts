@@ -175,6 +175,7 @@ export const waitingChanges = (
           response.off('close', giveUp)
           client.group.clients.delete(client)
         }
+        if (response.closed) return giveUp()
         response.once('close', giveUp)
         group.clients.add(client)
         if (!known) void read(group)
