@@ -3,7 +3,8 @@ import { isLogged, type Registry } from '../descriptor/registry.js'
 import type { Storage } from './storage.js'
 
 /** When it begins after a start, how long it pauses while there is more, and when it looks again, in milliseconds. */
-const [startMs, pauseMs, againMs] = [30_000, 1_000, 3_600_000]
+const defaultTimes = { startMs: 30_000, pauseMs: 1_000, againMs: 3_600_000 }
+export type PruningTimes = typeof defaultTimes
 
 /** Processes that start together do not prune together. */
 const spread = (ms: number): number => ms * (0.5 + Math.random())
@@ -15,7 +16,8 @@ interface Options {
 }
 
 /** Begins to prune the log, if any resource has one; returns what ends it. */
-export const pruneRegularly = ({ storage, registry, warn }: Options): (() => void) => {
+export const pruneRegularly = ({ storage, registry, warn }: Options, times = defaultTimes): (() => void) => {
+  const { startMs, pauseMs, againMs } = times
   if (!registry.some(isLogged)) return () => {}
   let isStopped = false
   let timer: NodeJS.Timeout
