@@ -114,7 +114,7 @@ const serve = async (project: Project): Promise<Started> => {
   const credentials = openCredentials(settings, (message) => notices.warn(message))
   const storage = await openReported(project, statementTrace(logger))
   const writes = await describeWrites(storage, settings)
-  const inFlight = { count: 0 }
+  const inFlight = { count: 0, waiting: 0 }
   const onRequest = settings.METRICS_PORT === undefined ? undefined : await startMetrics(storage, inFlight, project)
   let isStopping = false
   const app = openApp(project, { storage, credentials, logger, onRequest, inFlight, isStopping: () => isStopping })
@@ -124,6 +124,7 @@ const serve = async (project: Project): Promise<Started> => {
   process.on('unhandledRejection', (error) => logger.error({ err: error }, 'code failed that nobody waited for'))
   onStopSignal(settings, async () => {
     isStopping = true
+    app.stop()
     // Load balancers see that /readyz fails and stop sending requests; until then, requests are served.
     if (settings.DRAIN_DELAY_MS > 0) await sleep(settings.DRAIN_DELAY_MS)
     await stop()

@@ -13,6 +13,7 @@ import type { ProductFile } from './product.js'
 import { loadMigrations, type MigrationFile } from './storage/migration/migrationFiles.js'
 import { openStorage } from './storage/open.js'
 import type { StorageOptions } from './storage/options.js'
+import { pruneRegularly } from './storage/pruning.js'
 import type { Storage } from './storage/storage.js'
 
 /** The code of a project: that which runs within its service, and that which runs once on each database. */
@@ -101,7 +102,16 @@ export const openApp = (
     middleware,
     isStopping,
   }
-  return createApp(service, logger, onRequest, inFlight)
+  const app = createApp(service, logger, onRequest, inFlight)
+  const stopPruning = pruneRegularly({ storage, registry, warn: (message) => logger.warn(message) })
+  return {
+    ...app,
+    /** Ends what would go on by itself; what is asked for is still answered. */
+    stop(): void {
+      app.stopWaiting()
+      stopPruning()
+    },
+  }
 }
 
 /** What a debug log says about each statement. */

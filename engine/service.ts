@@ -165,6 +165,7 @@ export const openService = async (
     },
     close() {
       closing ??= (async () => {
+        app.stop()
         await (await listening?.catch(() => undefined))?.stop()
         // The program may never read the rest of a download.
         const limit = new AbortController()

@@ -26,7 +26,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 /** Helpers that every folder may import. */
 // biome-ignore format: one list
 const universal = [
-  'batchPerTick', 'buildOnce', 'commandLine', 'databaseUrl', 'digestSet', 'jsonError', 'oncePer', 'safeUrl',
+  'batchPerTick', 'buildOnce', 'commandLine', 'databaseUrl', 'digestSet', 'jsonError', 'limited', 'oncePer', 'safeUrl',
   'stripTypes', 'typescript',
 ].map((name) => `engine/process/${name}.ts`)
 
