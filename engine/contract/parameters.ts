@@ -92,7 +92,7 @@ export const encodeCursor = (resource: Resource, query: ListQuery, { id, value }
 
 const isDigits = (text: unknown): text is string => typeof text === 'string' && /^\d{1,40}$/.test(text)
 
-const parseCursor = (cursor: string): unknown => {
+export const parseCursor = (cursor: string): unknown => {
   try {
     const bytes = Buffer.from(cursor, 'base64url')
     // Buffer.from() ignores what is not base64.

@@ -11,6 +11,7 @@ import {
   type Value,
 } from '../descriptor/registry.js'
 import type { SummaryQuery } from '../descriptor/summary.js'
+import type { WebhookStore } from './webhookData.js'
 import type {
   BatchOutcome,
   Conflict,
@@ -210,6 +211,8 @@ export interface Storage {
   changes(resource: Resource, query: ChangesQuery): Promise<ChangesPage | 'resync'>
   /** What differs after each change of the tables of these resources, all in one read. */
   versions(resources: readonly Resource[]): Promise<ReadonlyMap<Resource, string>>
+  /** Where subscribers of webhooks are, and what they are told next. */
+  readonly webhooks: WebhookStore
   /** Deletes some of the entries of the log that are no longer kept; resolves with whether there are more. */
   pruneLog(): Promise<boolean>
   /** How many rows some tables have, by default all. */
