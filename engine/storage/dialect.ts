@@ -2,6 +2,7 @@
 import type { Column, KindSpec } from '../descriptor/kinds/index.js'
 import type { Condition } from '../descriptor/listQuery.js'
 import type { Field, Resource, RowId, RowValues } from '../descriptor/registry.js'
+import type { CallerStatements } from './log.js'
 import type { Fragment, Sql, Statement, Values } from './sql.js'
 import type { Caller } from './storage.js'
 import type { BatchOutcome, BatchPlan, ImportOutcome, ImportPlan, Outcome, Refused, WritePlan } from './writeData.js'
@@ -64,6 +65,7 @@ export interface Dialect {
   readonly forChange: string
   /** Has references checked at the end of the transaction, if their foreign keys allow it. */
   readonly deferReferences: Statement
+  readonly callerIs: CallerStatements
 }
 
 /** What a managed table has more than its columns; a list is correct without any of it. */

@@ -268,8 +268,16 @@ export function* makeBatch({ writes, check, isUndone, key }: BatchPlan): Walk<Ba
   return { body, replayed: false }
 }
 
-/** The steps of a plan of any kind. */
-export const stepsOf = (plan: AnyPlan): Walk<AnyOutcome<Cell>> => {
+const make = (plan: AnyPlan): Walk<AnyOutcome<Cell>> => {
   if (plan.kind === 'batch') return makeBatch(plan)
   return plan.kind === 'import' ? makeImport(plan) : makeWrite(plan)
+}
+
+/** The steps of a plan of any kind. */
+export function* stepsOf(plan: AnyPlan): Walk<AnyOutcome<Cell>> {
+  const { caller } = plan
+  if (caller) yield caller.set
+  const outcome = yield* make(plan)
+  if (caller?.clear) yield caller.clear
+  return outcome
 }

@@ -7,6 +7,7 @@ import { buildOnce } from '../process/buildOnce.js'
 import { changedTables, type TableChecks } from './changedTables.js'
 import type { Dialect, RowCondition, Runner, Source } from './dialect.js'
 import { type ReadStatements, readStatements } from './list.js'
+import { callerPlan } from './log.js'
 import type { ResponseCache } from './responseCache.js'
 import { rowCondition, ruleValues } from './rules.js'
 import { findField, resourceAt } from './schema.js'
@@ -218,7 +219,7 @@ const createTables = (registry: Registry, database: Database, watch: ReturnType<
       return resourceTable(database, { ...parts, isLocked, runner: isPrivate ? withValues(runner, scope) : runner })
     },
     async batch(
-      { writes, check, isUndone = false, idempotencyKey: given }: WriteBatch,
+      { writes, check, isUndone = false, idempotencyKey: given, by }: WriteBatch,
       rights: Rights = allRights,
       runnerOf = (resource: Resource): Runner => tableOf(resource).runner,
     ): Promise<BatchOutcome> {
@@ -228,6 +229,7 @@ const createTables = (registry: Registry, database: Database, watch: ReturnType<
       const { values: scope } = scopeOf(rights)
       return runnerOf(first).batch({
         kind: 'batch',
+        ...callerPlan(registry, dialect.callerIs, by),
         isUndone,
         writes: writes.map(({ resource, write }) => writerOf(resource).plan(write, scope, writes.length > 1)),
         check: check && writerOf(check.resource).conflicts(check.values, check.id, scope, check.sent),
@@ -262,6 +264,7 @@ export const resourceTables = (registry: Registry, database: Database) => {
   let unversioned: ReturnType<typeof createUnversioned> | undefined
   const forTransactions: TransactionTables = {
     keys,
+    caller: (by) => callerPlan(registry, database.dialect.callerIs, by).caller,
     within(runnerOf) {
       unversioned ??= createUnversioned()
       const { tableOn, batch } = unversioned

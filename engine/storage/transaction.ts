@@ -7,7 +7,7 @@ import type { Statement, Values } from './sql.js'
 import type { Transaction, TransactionOptions } from './storage.js'
 import { runInTurn } from './walk.js'
 import { withTimeout } from './withTimeout.js'
-import type { BatchOutcome, BoundStatement, ImportOutcome, KeyStatements, Outcome } from './writeData.js'
+import type { BatchOutcome, BoundStatement, CallerPlan, ImportOutcome, KeyStatements, Outcome } from './writeData.js'
 
 /** How long a transaction that may be timed out takes in all, with the time that it waits and its further attempts, in milliseconds. */
 const maxTransactionMs = 30_000
@@ -28,6 +28,8 @@ export interface Session {
 export interface TransactionTables {
   within(runnerOf: (resource: Resource) => Runner): Pick<Transaction, 'table' | 'batch'>
   readonly keys: KeyStatements | undefined
+  /** Tells the database who writes; see `CallerPlan`. */
+  caller(by: string | undefined): CallerPlan | undefined
 }
 
 /**
@@ -36,9 +38,9 @@ export interface TransactionTables {
  */
 export const runWork = async <T>(
   session: Session,
-  { within, keys }: TransactionTables,
+  { within, keys, caller: callerOf }: TransactionTables,
   work: (transaction: Transaction) => Promise<T>,
-  timeoutMs: number,
+  { timeoutMs, by }: TransactionOptions,
   late = (): Error => timedOut(timeoutMs),
 ): Promise<T> => {
   let failure: unknown
@@ -101,9 +103,13 @@ export const runWork = async <T>(
       await runInTurn(storeKey({ given, statements: keys }, body.toString()), run)
     },
   }
+  const caller = callerOf(by)
   const done = async (): Promise<T> => {
     try {
-      return await work(transaction)
+      if (caller) await run(caller.set)
+      const result = await work(transaction)
+      if (caller?.clear) await run(caller.clear)
+      return result
     } finally {
       ended ??= new Error('The transaction has ended: await all of its steps before that.')
       await last

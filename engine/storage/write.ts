@@ -14,6 +14,7 @@ import { buildOnce } from '../process/buildOnce.js'
 import { conflictsQuery, type RowInput, rowOfParameters, rowsOfElements } from './conflicts.js'
 import type { Dialect, RowCondition, Source } from './dialect.js'
 import { selectRows } from './list.js'
+import { callerPlan } from './log.js'
 import { isAssignedId } from './makeWrite.js'
 import { pathLocks } from './pathLocks.js'
 import { findReferencing } from './referencing.js'
@@ -263,6 +264,7 @@ export const writePlanner = (
       ...(restriction && { isRestricted: hidesRows, allowed: allowed(kind, scope), ...locksFor([kind], isOneOfMany) }),
       ...(key && { key }),
       ...(refused && { refused }),
+      ...callerPlan(registry, dialect.callerIs, write.by),
     }
     if (write.kind === 'insert') {
       const values = { ...scope, ...bound(write.values) }
@@ -272,7 +274,10 @@ export const writePlanner = (
         ...common,
         conflicts: { statement: statements.conflicts, values },
         change: { statement: statements.change, values },
-        ...(create && { create: { statement: given ? create.withKey : create.plain, values: withKey } }),
+        ...(create && {
+          create: { statement: given ? create.withKey : create.plain, values: { ...withKey, $by: write.by } },
+          caller: undefined,
+        }),
       }
     }
     const { id, ifMatch } = write
@@ -321,7 +326,7 @@ export const writePlanner = (
   const ownReferences = resource.fields.filter(({ references }) => references === path)
 
   const planImport = async (
-    { rows, mode, created, idempotencyKey: given }: Import,
+    { rows, mode, created, idempotencyKey: given, by }: Import,
     scope: Values,
   ): Promise<ImportPlan> => {
     const pause = inTurns()
@@ -357,6 +362,7 @@ export const writePlanner = (
     const key = given && keys && mode === 'store' && { given, statements: keys }
     return {
       kind: 'import',
+      ...callerPlan(registry, dialect.callerIs, by),
       mode,
       tags,
       expected,

@@ -140,8 +140,16 @@ export interface KeyStatements {
   readonly prune?: Statement
 }
 
+/** `clear` is there where what `set` tells outlasts the transaction. */
+export interface CallerPlan {
+  readonly set: BoundStatement
+  readonly clear?: BoundStatement | undefined
+}
+
 /** A write as statements and values: plain data, which can be sent to a thread. */
 export interface WritePlan {
+  /** Tells the database who writes, and forgets it. */
+  readonly caller?: CallerPlan | undefined
   readonly kind: Write['kind']
   readonly path: string
   readonly id?: RowId
@@ -210,6 +218,8 @@ export type ImportOutcome<B = Buffer> =
 
 /** The statements of an import, with all rows as one value; plain data, which can be sent to a thread. */
 export interface ImportPlan {
+  /** Tells the database who writes, and forgets it. */
+  readonly caller?: CallerPlan | undefined
   readonly kind: 'import'
   readonly mode: Import['mode']
   /** Lock the rows that are changed, where `current` cannot. */
@@ -266,6 +276,8 @@ export interface WriteBatch {
 
 /** A batch as statements; plain data, which can be sent to a thread. */
 export interface BatchPlan {
+  /** Tells the database who writes, and forgets it. */
+  readonly caller?: CallerPlan | undefined
   readonly kind: 'batch'
   readonly writes: readonly WritePlan[]
   /** Finds the conflicts of one more write. */

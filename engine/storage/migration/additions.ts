@@ -1,5 +1,6 @@
 /** Plans what only adds to a database, for the files of `migrations/` that run next: tables, and columns that allow null. */
 import { managedResources, type Registry, type Resource } from '../../descriptor/registry.js'
+import { hasLog } from '../log.js'
 import { addColumn } from '../schema.js'
 import type { CatalogueTable } from './catalogue.js'
 import { entriesTables } from './dataSteps.js'
@@ -49,7 +50,7 @@ export const planAdditions = async (
   files: readonly MigrationFile[],
 ): Promise<Step[]> => {
   const steps = [
-    ...(await ownTableSteps(database, entriesTables(files))),
+    ...(await ownTableSteps(database, { ...entriesTables(files), ...(hasLog(registry) && database.logTables) })),
     ...((await database.functionSteps?.()) ?? []),
   ]
   for (const resource of managedResources(registry)) {

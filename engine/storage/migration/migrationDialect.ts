@@ -37,6 +37,8 @@ export interface DerivedObjects {
   readonly indexes: readonly DerivedObject[]
   /** What maintains the row count, the version and the searched text; recreated together, and then computed from the rows. */
   readonly countTriggers: readonly DerivedObject[]
+  /** What writes the log of changes, if the resource has one. */
+  readonly logTriggers: readonly DerivedObject[]
 }
 
 export interface Reshaping {
@@ -94,6 +96,14 @@ export interface MigrationDialect extends SchemaDialect, FileDialect {
   unmark(table: string): string[]
   /** The SQL that creates the engine's own tables, by name. */
   readonly ownTables: Readonly<Record<string, OwnTable>>
+  /** The same of those that only a registry with a log needs. */
+  readonly logTables: Readonly<Record<string, OwnTable>>
+  /** The statement that makes the log of a table begin anew, where something has changed unseen. */
+  resetLog(table: string): string
+  /** The statement that tells a database from the one it was restored from, where that is to be done now. */
+  renewLog?(): Promise<string | undefined>
+  /** Creates a trigger, and has it fire whoever writes. */
+  createTrigger(resource: Resource, trigger: DerivedObject): readonly string[]
   /** The steps for the engine's own functions, if the database has any. */
   functionSteps?(): Promise<Step[]>
   derivedObjects(resource: Resource, registry: Registry): DerivedObjects

@@ -2,7 +2,8 @@
 import { nearest } from '../../descriptor/nearest.js'
 import { type Field, managedResources, type Registry, type Resource, resourceFrom } from '../../descriptor/registry.js'
 import { StorageError } from '../failures.js'
-import { addColumn, addForeignKey, createTable, quoted, wantedForeignKey } from '../schema.js'
+import { hasLog, logTable } from '../log.js'
+import { addColumn, addForeignKey, createTable, literal, quoted, wantedForeignKey } from '../schema.js'
 import { type CatalogueTable, describeChanges, findColumn } from './catalogue.js'
 import { compareExisting } from './compareExisting.js'
 import { compareTable } from './compareTable.js'
@@ -19,6 +20,12 @@ export interface MigrationPlan {
 /** What the steps of a plan change in the tables, a line for each: `books: reason is added`. */
 export const describeSteps = ({ steps }: Pick<MigrationPlan, 'steps'>): string[] =>
   steps.flatMap(({ table, changes = [] }) => changes.map((change) => `${table}: ${change}`))
+
+/** Tells a database from the one that it was restored from, if it was: the transactions of its log are those of another server. */
+const renewSteps = async (database: MigrationDialect): Promise<Step[]> => {
+  const sql = await database.renewLog?.()
+  return sql === undefined ? [] : [{ table: logTable, about: 'begin the log of changes anew', sql: [sql] }]
+}
 
 /** Creates the engine's own tables; throws if one of them is another program's. */
 export const ownTableSteps = async (
@@ -43,20 +50,34 @@ const dropOrder = ['trigger', 'index', 'table']
 
 /** Drops what is derived from a table, including objects of earlier descriptors. */
 export const dropDerived = async (database: MigrationDialect, resource: Resource): Promise<string[]> => {
-  const { indexes, countTriggers } = database.derivedObjects(resource, [])
+  const { indexes, countTriggers, logTriggers } = database.derivedObjects(resource, [])
   const { names } = await database.existingObjects(resource)
   const drops = dropOrder.flatMap((type) =>
-    [...names, ...indexes, ...countTriggers]
+    [...names, ...indexes, ...countTriggers, ...logTriggers]
       .filter((object) => object.type === type)
       .map((object) => database.drop(resource, object)),
   )
   return [...new Set(drops), ...database.unmark(resource.table)]
 }
 
+/** Creates the triggers that write the log of a resource; `isNew` if something may have been written that it does not have. */
+const logSteps = (database: MigrationDialect, resource: Resource, isNew: boolean): Step[] => {
+  const { logTriggers } = database.derivedObjects(resource, [])
+  if (logTriggers.length === 0) return []
+  const { table } = resource
+  const sql = [
+    ...logTriggers.map((trigger) => database.drop(resource, trigger)),
+    ...logTriggers.flatMap((trigger) => database.createTrigger(resource, trigger)),
+    ...(isNew ? [database.resetLog(table)] : []),
+  ]
+  return [{ table, about: `log the changes of ${table}`, sql }]
+}
+
 export const recountSteps = async (database: MigrationDialect, resource: Resource, isNew = false): Promise<Step[]> => {
   const { table } = resource
   const rows = isNew ? 0 : await rowQueries(database, table).count()
-  return (await database.countTriggerSteps(resource, rows)).map((step) => ({ table, rows, ...step }))
+  const counting = (await database.countTriggerSteps(resource, rows)).map((step) => ({ table, rows, ...step }))
+  return [...counting, ...logSteps(database, resource, true)]
 }
 
 /** The step that creates a table with everything derived from it: one transaction, because nobody else can use the table yet. */
@@ -110,7 +131,12 @@ export const planMigration = async (
   // Nothing is created beside the tables of other programs.
   if (managed.length === 0) return { steps: [], differences }
   const record = await compareRecord(database, registry, approvals)
-  const steps = [...firstSteps, ...(await ownTableSteps(database)), ...((await database.functionSteps?.()) ?? [])]
+  const steps = [
+    ...firstSteps,
+    ...(await ownTableSteps(database, hasLog(registry) ? database.logTables : {})),
+    ...((await database.functionSteps?.()) ?? []),
+    ...(hasLog(registry) ? await renewSteps(database) : []),
+  ]
   /** The steps that need all tables. */
   const foreignKeys: Step[] = []
   /** The tables that the engine counts and that no resource uses any more. */
@@ -121,14 +147,18 @@ export const planMigration = async (
   }
   const unusedNames = unused.map(({ name }) => name)
   const countRows = (table: string) => rowQueries(database, table).count()
+  /** What is changed in the log, if there is one. */
+  const inLog = async (change: string, table: string) =>
+    (await database.catalogue(logTable)) ? [`${change} where name = ${literal(table)}`] : []
+  const renamedLog = (from: string, to: string) => inLog(`update ${logTable} set name = ${literal(to)}`, from)
 
   /** The steps for the derived objects of a resource whose table exists or, if `isNew`, is created first. */
   const derivedSteps = async (resource: Resource, isNew: boolean): Promise<Step[]> => {
     const { table } = resource
     const { indexes } = database.derivedObjects(resource, registry)
     const searched = record.withSearched(resource)
-    const { countTriggers } = database.derivedObjects(searched, registry)
-    const wanted = [...indexes, ...countTriggers]
+    const { countTriggers, logTriggers } = database.derivedObjects(searched, registry)
+    const wanted = [...indexes, ...countTriggers, ...logTriggers]
     const { names, isCurrent } = await database.existingObjects(resource)
     const obsolete = names
       .filter(({ type, name }) => !wanted.some((one) => one.type === type && one.name === name))
@@ -142,6 +172,10 @@ export const planMigration = async (
       return { table, about: `drop ${what}`, changes: [`${what} is dropped`], sql: [database.drop(resource, object)] }
     })
     if (!isCounted) objectSteps.push(...(await recountSteps(database, searched, isNew)))
+    else if (!logTriggers.every(isCurrent)) {
+      const isUnlogged = !logTriggers.every(({ name }) => names.some((one) => one.name === name))
+      objectSteps.push(...logSteps(database, searched, isUnlogged))
+    }
     const rows = isNew || stale.length === 0 ? 0 : await countRows(table)
     for (const index of stale) {
       const changes = index.unique ? [`${index.unique.join(', ')} must be unique`] : []
@@ -198,7 +232,9 @@ export const planMigration = async (
 
     const dropped = async () => [
       ...(await dropDerived(database, { ...resource, table: current.name })),
-      ...(isRenamed ? [`alter table "${current.name}" rename to "${table}"`] : []),
+      ...(isRenamed
+        ? [`alter table "${current.name}" rename to "${table}"`, ...(await renamedLog(current.name, table))]
+        : []),
       ...database.markOwned(table),
     ]
     if (isRenamed) {
@@ -282,7 +318,11 @@ export const planMigration = async (
     }
     const message = `no resource uses the table, so its ${rows} rows are not served.`
     if (!ofTable.isApproved(approval, message, `To drop it with its ${rows} rows:`, undefined, false)) return
-    const sql = [...(await dropDerived(database, withoutDescriptor(table))), `drop table ${quoted(table)}`]
+    const sql = [
+      ...(await dropDerived(database, withoutDescriptor(table))),
+      `drop table ${quoted(table)}`,
+      ...(await inLog(`delete from ${logTable}`, table)),
+    ]
     steps.push({ table, about: `drop the table ${table}`, sql })
   }
 

@@ -53,7 +53,13 @@ const asStored = (database: MigrationDialect, resource: Resource, current: Catal
   const id = idField(resource)
   const kind = findColumn(current, 'id')?.kind ?? id.kind
   const others = resource.fields.filter((field) => field.name !== 'id' && isStored(field))
-  return { ...resource, fields: [{ ...id, kind }, ...others] }
+  const fields = [{ ...id, kind }, ...others]
+  const isKept = ({ name }: Field) => fields.some((field) => field.name === name)
+  return {
+    ...resource,
+    fields,
+    ...(resource.log && { log: { ...resource.log, keys: resource.log.keys.filter(isKept) } }),
+  }
 }
 
 const isUnique = ({ sql }: SavedIndex): boolean => /^create unique /i.test(sql[0] ?? '')

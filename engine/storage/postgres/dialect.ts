@@ -16,6 +16,7 @@ import {
   unmanagedColumns,
 } from '../unmanaged.js'
 import { lettersFoldedTo, maxKeyBytes } from './functions.js'
+import { callerIs } from './log.js'
 import { prepared } from './prepared.js'
 import { findRounded } from './rounded.js'
 import { deferReferences } from './rows.js'
@@ -82,6 +83,7 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
   forShare: ' for share',
   takeTurn: prepared(sql`select pg_advisory_xact_lock(723811692, 0)`),
   deferReferences,
+  callerIs,
 })
 
 const isBigint = (text: Fragment) => sql`${text}::numeric between -9223372036854775808 and 9223372036854775807`

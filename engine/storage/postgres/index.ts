@@ -1,11 +1,14 @@
 /** PostgreSQL: a server that several processes share, reached through a connection pool. */
+import { service } from '../../descriptor/access.js'
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import type { Source } from '../dialect.js'
+import { createChanges } from '../changes.js'
+import type { Cell, OwnRunner, Source } from '../dialect.js'
 import { Unavailable } from '../failures.js'
 import { importParts, makeImport } from '../makeWrite.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
 import { literal } from '../schema.js'
+import { parameter, sql } from '../sql.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../tables.js'
 import { textSize } from '../unmanaged.js'
@@ -15,6 +18,7 @@ import { withTimeout } from './attempts.js'
 import { columnType, isCompatible, kindOfType } from './catalogue.js'
 import { connectionsTo } from './connections.js'
 import { managedSize, managedSource, postgresDialect, unmanagedSource } from './dialect.js'
+import { logReader } from './log.js'
 import { type Prepared, prepared } from './prepared.js'
 import { openReplicas } from './replicas.js'
 import { hasRight, writeRights } from './rights.js'
@@ -29,6 +33,11 @@ import { advanceSequence, createStatements, inSequence, keyStatements, refusedBy
 /** Whether the coordinator of a Citus cluster reaches all servers that have rows. */
 const reachesWorkers = `(select coalesce(bool_and(citus_check_connection_to_node(nodename, nodeport)), true) from pg_dist_node as node
   where isactive and noderole = 'primary' and exists (select from pg_dist_placement where groupid = node.groupid))`
+
+/** The versions of tables, in their order. */
+const tableStates = prepared(
+  sql`select (registry_state(name)).state from unnest(${parameter('names', 'text[]')}) with ordinality as _n (name, place) order by place`,
+)
 
 /** Whether transactions are read-only, whether this role has the right to any write of the registry, and whether all rows can be read. */
 const pingStatement = (registry: Registry, isDistributed: boolean): Prepared => {
@@ -100,7 +109,17 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     cache,
     ...options,
   })
+  const own: OwnRunner = {
+    read: async (statement, values) => (await connections.read(statement, values)) as Cell[][],
+    transaction: (work) =>
+      connections.transaction((run) => work(async (statement, values) => (await run(statement, values)) as Cell[][])),
+  }
   return {
+    ...createChanges({ registry, dialect, own, log: logReader, table, changesDays: options.changesDays }),
+    async versions(resources) {
+      const states = await connections.check(tableStates, { names: resources.map((resource) => resource.table) })
+      return new Map(resources.map((resource, n) => [resource, String(states[n]?.[0])]))
+    },
     table,
     batch,
     transaction: createTransactions(connections, forTransactions, {
@@ -124,7 +143,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       connections.transaction(
         (ask) => {
           const make = async (rows: readonly ImportedRow[]) => {
-            const plan = await planImport(resource, { rows, mode: 'store', created })
+            const plan = await planImport(resource, { rows, mode: 'store', created, by: service.name })
             return runInTurn(makeImport(plan), ({ statement, values }) => ask(statement, values))
           }
           return importParts(parts(), make, (error) => refusedBy(error, resource.table))

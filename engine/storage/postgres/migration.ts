@@ -5,6 +5,7 @@ import { type Client, DatabaseError, type QueryConfig } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
 import { commandLine } from '../../process/commandLine.js'
 import { keysTable } from '../keys.js'
+import { logTable } from '../log.js'
 import { recordTables } from '../migration/descriptorRecord.js'
 import type { MigrationDialect, OwnTable } from '../migration/migrationDialect.js'
 import { splitIntoBatches } from '../migration/rows.js'
@@ -20,6 +21,7 @@ import {
 } from './catalogue.js'
 import { changesTable, logStatesTable } from './changeLog.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
+import { isOfThisServer, logFunctionName, logTables, renewal, resetLog } from './log.js'
 import { type Connect, concurrently, executeOn, isLocked, stepRunner } from './migrationSteps.js'
 import { insertRows } from './rows.js'
 import { runUnprepared } from './run.js'
@@ -180,6 +182,17 @@ export const migrationDialect = (
       ...convertColumn(table, column, to),
     ],
     ownTables,
+    logTables,
+    resetLog,
+    async renewLog() {
+      if (!(await readCatalogue(execute, logTable))) return undefined
+      return (await execute(isOfThisServer)).length > 0 ? undefined : renewal
+    },
+    createTrigger: (resource, { name, sql }) => [
+      sql,
+      `alter table ${quoted(resource.table)} enable always trigger ${name}`,
+      remember(resource, { type: 'trigger', name, sql }),
+    ],
     tableNames: () => tableNames(execute),
     catalogue: (table, isSampled) => readCatalogue(execute, table, isSampled),
     isCompatible,
@@ -193,7 +206,7 @@ export const migrationDialect = (
     markOwned: () => [],
     unmark: (table) => [
       ...[changesTable, logStatesTable].map((counters) => `delete from ${counters} where name = '${table}'`),
-      `drop function if exists ${searchedFunctionName({ table })}()`,
+      ...[searchedFunctionName, logFunctionName].map((nameOf) => `drop function if exists ${nameOf({ table })}()`),
     ],
     async functionSteps() {
       const wanted = sqlFunctions()

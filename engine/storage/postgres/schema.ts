@@ -18,6 +18,7 @@ import {
 } from '../schema.js'
 import { changeLogTables } from './changeLog.js'
 import { lettersFoldedTo, maxKeyBytes } from './functions.js'
+import { logTriggers } from './log.js'
 import { knex } from './prepared.js'
 import { pinned } from './sqlFunction.js'
 
@@ -169,11 +170,13 @@ export const derivedObjects = (
     ...searchIndexes(resource, searchedColumn, trigrams),
   ],
   countTriggers: [...searchedObjects(resource), ...changeTriggers(resource)],
+  logTriggers: logTriggers(resource),
 })
 
 /** The objects where the service creates tables, keys and indexes, and nothing else. */
 export const plainObjects: typeof derivedObjects = (resource, registry, trigrams) => {
   const isSearched = searchedFields(resource).length > 0
   const search = isSearched ? searchIndexes(resource, `(${asciiSearchedText(resource)})`, trigrams) : []
-  return { indexes: [...resourceIndexes(plainSchemaDialect, resource, registry), ...search], countTriggers: [] }
+  const indexes = [...resourceIndexes(plainSchemaDialect, resource, registry), ...search]
+  return { indexes, countTriggers: [], logTriggers: [] }
 }

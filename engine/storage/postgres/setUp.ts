@@ -1,6 +1,6 @@
 /** Prepares a PostgreSQL database at start: checks it, migrates it, and loads the demo data into an empty one. */
 import type { Client } from 'pg'
-import { managedResources, type Registry, type Resource } from '../../descriptor/registry.js'
+import { isLogged, managedResources, type Registry, type Resource } from '../../descriptor/registry.js'
 import { publicDatabaseUrl } from '../../process/databaseUrl.js'
 import { NothingToDo, StorageError } from '../failures.js'
 import { keysTable } from '../keys.js'
@@ -94,6 +94,11 @@ const migrateWith = async (
   if (encoding !== 'UTF8') throw new StorageError(`its encoding is ${encoding}; use a database with the encoding UTF8`)
   const isManaged = managedResources(registry).length > 0
   const isPlain = server.isPlain || !derivedObjects
+  const logged = registry.find(isLogged)
+  if (isPlain && logged)
+    throw new StorageError(
+      `the resource ${logged.path} has ${logged.changes ? 'changes' : 'history'}, which needs triggers on its table, and ${derivedObjects ? 'a database of this kind has none that see all writes' : 'DERIVED_OBJECTS=false creates none'}`,
+    )
   const findTrigrams = isPlain ? operatorClass : findOrCreateTrigrams
   const trigrams = isManaged ? await findTrigrams(execute, warn) : undefined
   const dialect = migrationDialect(client, connect, trigrams, warn, isPlain)

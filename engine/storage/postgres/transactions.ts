@@ -202,7 +202,7 @@ export const createTransactions = (
             const lateAt = performance.now() + timeoutMs
             const session = sessionOn(run, { known: knownCodes, hasSavepoints })
             try {
-              const result = await runWork(session, tables, work, timeoutMs, late)
+              const result = await runWork(session, tables, work, { ...options, timeoutMs }, late)
               session.check()
               return result
             } catch (error) {

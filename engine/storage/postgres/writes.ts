@@ -9,6 +9,7 @@ import { conflictsQuery, rowOfParameters } from '../conflicts.js'
 import type { Cell, Dialect, Source } from '../dialect.js'
 import { OutcomeUnknown, RowRefused, Unavailable } from '../failures.js'
 import { keyQueries, keysTable } from '../keys.js'
+import { hasLog } from '../log.js'
 import { type AnyOutcome, type AnyPlan, stepsOf, withBuffers } from '../makeWrite.js'
 import { literal, quoted } from '../schema.js'
 import { joinSql, parameter, sql } from '../sql.js'
@@ -26,6 +27,7 @@ import type {
 import type { Connections } from './connections.js'
 import { Dropped } from './errors.js'
 import { clock, deleteExpired } from './functions.js'
+import { setCaller } from './log.js'
 import { type Prepared, prepared } from './prepared.js'
 import type { Run } from './run.js'
 import { columnOf, rowJson } from './schema.js'
@@ -48,11 +50,12 @@ export const createStatements = (
   const insertedRow = (condition: string) => sql`_conflicts as materialized (${conflicts}), _made as (
     insert into ${quoted(resource.table)} (${names}) select ${joinSql(values, ', ')} from _conflicts where conflicts = ''${condition}
     returning "id", ${rowJson(resource)} as body)`
+  const told = hasLog(registry) ? sql`, ${setCaller}` : ''
   const key = sql`${parameter('$key', 'text')}, ${parameter('$digest', 'text')}, body`
   return {
     /** Returns the conflicts, or the id and the JSON of the stored row. */
     plain: prepared(
-      sql`with ${insertedRow('')} select conflicts, _made.id, _made.body from _conflicts left join _made on true`,
+      sql`with ${insertedRow('')} select conflicts, _made.id, _made.body${told} from _conflicts left join _made on true`,
     ),
     /**
      * Returns the create that the key was stored with: its digest and body. If there is none, does the same as above, and stores
@@ -61,7 +64,7 @@ export const createStatements = (
     withKey: prepared(
       sql`with _stored as materialized (${keys.find}), ${insertedRow(' and not exists (select from _stored)')},
         _key as (${keys.store(key, ' from _made')})
-        select conflicts, _made.id, _made.body, _stored.digest, _stored.body
+        select conflicts, _made.id, _made.body, _stored.digest, _stored.body${told}
         from _conflicts left join _made on true left join _stored on true`,
     ),
   }

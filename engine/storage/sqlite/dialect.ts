@@ -7,9 +7,11 @@ import type { Dialect, Source } from '../dialect.js'
 import { keyQueries } from '../keys.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
 import { countsTable, quoted } from '../schema.js'
-import { compiler, type Fragment, joinSql, jsonList, parameter, type Sql, sql } from '../sql.js'
+import { type Fragment, joinSql, jsonList, parameter, type Sql, sql } from '../sql.js'
 import { idTypeIn, isIntegerType, joinedText, textSize, unmanagedColumns } from '../unmanaged.js'
 import type { KeyStatements } from '../writeData.js'
+import { compile } from './compile.js'
+import { callerIs } from './log.js'
 import { columnOf, isLong, jsonIndex, longRowsIndex, rowJson, rowKey, searchTable, sortKey } from './schema.js'
 import { containsSql, isIndexed, searchParameters } from './search.js'
 
@@ -22,8 +24,6 @@ const looksAtTime = `(random() % ${checkedRows} <> 0 or registry_in_time())`
 /** An integer that is written as an id is. */
 const integerId = (reference: Fragment): Sql =>
   sql`case when cast(cast(${reference} as integer) as text) = ${reference} then cast(${reference} as integer) end`
-
-export const compile = compiler(() => '?')
 
 export const sqliteDialect: Dialect = {
   compile,
@@ -59,6 +59,7 @@ export const sqliteDialect: Dialect = {
   forUpdate: '',
   forChange: '',
   deferReferences: compile('pragma defer_foreign_keys = on'),
+  callerIs,
 }
 
 /** Looks at the time once for so many rows; for each, a comparison with the number of the row would take a third of the time. */

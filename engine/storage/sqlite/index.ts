@@ -1,20 +1,26 @@
 /** SQLite: one file, a connection of the main thread for short reads, and worker threads for writes and long reads. */
 import type { Database } from 'better-sqlite3'
+import { service } from '../../descriptor/access.js'
 import { managedResources, type Registry } from '../../descriptor/registry.js'
 import { sqlitePath } from '../../process/databaseUrl.js'
+import { createChanges } from '../changes.js'
+import type { Cell, OwnRunner } from '../dialect.js'
 import { importParts, makeImport } from '../makeWrite.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
+import { countsTable } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../tables.js'
 import { textSize } from '../unmanaged.js'
 import { runAtOnce } from '../walk.js'
 import type { ImportedRow } from '../writeData.js'
 import { readCatalogue, tableChecks } from './catalogue.js'
+import { compile } from './compile.js'
 import { connect, fileIdentity, refuseMoved } from './connection.js'
 import { keyStatements, managedSource, sqliteDialect, unmanagedSource } from './dialect.js'
 import { isReadOnly, temporaryFile } from './file.js'
-import { reader } from './reader.js'
+import { logReader } from './log.js'
+import { bindLists, reader } from './reader.js'
 import { insertRows, readRows } from './rows.js'
 import { commitCounter, runnerFor } from './runner.js'
 import { rowJson } from './schema.js'
@@ -23,6 +29,8 @@ import { createReaders, workerThread } from './thread.js'
 import { createTransactions } from './transactions.js'
 import type { WorkerData } from './worker.js'
 import { askOn, refusedBy, writeQueue } from './writes.js'
+
+const tableStates = compile(`select name, state from ${countsTable}`)
 
 /** How many threads read: one is always free for quick reads. */
 const readerThreads = 2
@@ -81,7 +89,24 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
       commits.committed()
     }
   }
+  const own: OwnRunner = {
+    read: async (statement, values) =>
+      read({ sql: statement.sql, values: bindLists({ statement, values }), search: '' }, Number.MAX_VALUE) as Cell[][],
+    transaction: (work) => transactions.own(work, options.readTimeoutMs) as never,
+  }
   return {
+    ...createChanges({
+      registry,
+      dialect: sqliteDialect,
+      own,
+      log: logReader,
+      table,
+      changesDays: options.changesDays,
+    }),
+    versions: async (resources) => {
+      const states = new Map((await own.read(tableStates, {})).map(([of, state]) => [of, String(state)]))
+      return new Map(resources.map((resource) => [resource, states.get(resource.table) ?? '']))
+    },
     table,
     batch,
     transaction: transactions.run,
@@ -96,7 +121,10 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     importAll: (resource, created, parts) =>
       inTransaction((separate) => {
         const make = async (rows: readonly ImportedRow[]) =>
-          runAtOnce(makeImport(await planImport(resource, { rows, mode: 'store', created })), askOn(separate))
+          runAtOnce(
+            makeImport(await planImport(resource, { rows, mode: 'store', created, by: service.name })),
+            askOn(separate),
+          )
         return importParts(parts(), make, refusedBy)
       }),
     stats: () => ({ cache: cache.stats(), pools: [], threadRestarts }),

@@ -26,6 +26,7 @@ import {
   resourceIndexes,
   type SchemaDialect,
 } from '../schema.js'
+import { logTriggers } from './log.js'
 import { longText } from './search.js'
 
 /** Builds the SQL of indexes and migrations, and never connects. */
@@ -185,4 +186,5 @@ export const derivedObjects = (resource: Resource, registry: Registry): DerivedO
     ...resourceIndexes(schemaDialect, resource, registry),
   ],
   countTriggers: countTriggers(resource),
+  logTriggers: logTriggers(resource),
 })

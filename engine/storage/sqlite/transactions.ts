@@ -1,7 +1,8 @@
 /** Transactions of several steps on SQLite: the thread that writes holds each of them, while its work runs in this thread. */
 import { MessageChannel } from 'node:worker_threads'
+import type { OwnRunner } from '../dialect.js'
 import { OutcomeUnknown, Unavailable } from '../failures.js'
-import type { Storage } from '../storage.js'
+import type { Storage, TransactionOptions } from '../storage.js'
 import { busy, createTurns, runWork, type Session, type TransactionTables, timedOut, totalMs } from '../transaction.js'
 import { withTimeout } from '../withTimeout.js'
 import { outcomeOf, readTask, storageError } from './runner.js'
@@ -83,7 +84,7 @@ export const createTransactions = (
   // The next one waits here, so that other writes come in between.
   const turns = createTurns(1)
   let isClosed = false
-  const run: Storage['transaction'] = async (work, options) => {
+  const within = async <T>(options: TransactionOptions, work: (session: Session) => Promise<T>): Promise<T> => {
     const until = performance.now() + totalMs(options)
     const leave = await turns.enter(totalMs(options))
     const leftMs = () => until - performance.now()
@@ -93,7 +94,7 @@ export const createTransactions = (
       const { begun, session, commit, close } = openSession(writing, { waitMs, timeoutMs: options.timeoutMs })
       try {
         await withTimeout(leftMs(), begun, undefined, busy)
-        const result = await runWork(session, tables, work, options.timeoutMs)
+        const result = await work(session)
         await commit()
         return result
       } finally {
@@ -104,8 +105,13 @@ export const createTransactions = (
       leave()
     }
   }
+  const run: Storage['transaction'] = (work, options) =>
+    within(options, (session) => runWork(session, tables, work, options))
   return {
     run,
+    /** Runs statements about tables of the engine. */
+    own: (work: Parameters<OwnRunner['transaction']>[0], timeoutMs: number) =>
+      within({ timeoutMs }, (session) => work((statement, values) => session.run({ statement, values }))),
     /** Waits for the one that runs, if any; those that wait are refused. */
     async close(): Promise<void> {
       isClosed = true

@@ -1,0 +1,26 @@
+/** States of a log as PostgreSQL writes its snapshots: `100:104:100,102` has all transactions before 104 but 100 and 102. */
+
+interface Snapshot {
+  readonly end: bigint
+  readonly missing: readonly bigint[]
+}
+
+const parsed = (text: string): Snapshot => {
+  const [, end = '0', missing = ''] = text.split(':')
+  return { end: BigInt(end), missing: missing === '' ? [] : missing.split(',').map(BigInt) }
+}
+
+/** Whether a state has a transaction. */
+export const hasTransaction = (state: string, transaction: bigint): boolean => {
+  const { end, missing } = parsed(state)
+  return transaction < end && !missing.includes(transaction)
+}
+
+/** The transactions that one state may have and another has not, as ranges. */
+export const rangesBetween = (from: string, to: string): (readonly [first: bigint, last: bigint])[] => {
+  const { end, missing } = parsed(from)
+  const last = parsed(to).end - 1n
+  return [...missing.map((one) => [one, one] as const), ...(last >= end ? [[end, last] as const] : [])]
+}
+
+export const isSnapshot = (text: string): boolean => /^\d{1,19}:\d{1,19}:(?:\d{1,19}(?:,\d{1,19})*)?$/.test(text)
