@@ -12,6 +12,7 @@ import {
 import type { OwnTable } from '../migration/migrationDialect.js'
 import { type DerivedObject, literal, objectName, quoted } from '../schema.js'
 import { joinSql, parameter, type Sql, sql } from '../sql.js'
+import { webhookTables } from '../webhooks.js'
 import { compile } from './compile.js'
 
 /** The caller of the transaction that writes; null for other programs. */
@@ -29,6 +30,7 @@ export const logTables: Readonly<Record<string, OwnTable>> = {
   [callerTable]: {
     create: [`create table ${callerTable} (name text)`, `insert into ${callerTable} values (null)`],
   },
+  ...webhookTables('integer'),
 }
 
 export const callerIs: CallerStatements = {
