@@ -11,7 +11,7 @@ import type { Cell } from './dialect.js'
 import { type Entry, entryColumns, keptDays, logTable, type Place, parseEntry } from './log.js'
 import { type LogPosition, type Mark, parsePosition, positionText, Resync } from './position.js'
 import { quoted, resourceAt } from './schema.js'
-import { boundIds, type Candidate, type LogAccess, seenReader } from './seen.js'
+import { boundIds, type LogAccess, seenReader } from './seen.js'
 import { joinSql, parameter, type Statement, sql } from './sql.js'
 import type { Change, ChangesPage, ChangesQuery, Storage } from './storage.js'
 
@@ -34,6 +34,12 @@ const idOf = (row: Buffer): RowId => {
 
 const names = (read: Rows): string[] => (read === 'all' ? [] : read.flatMap((rule) => Object.keys(rule)))
 
+/** A row that may have been changed by what an entry tells. */
+interface Candidate {
+  readonly entry: Entry
+  readonly id: RowId
+}
+
 /** A reader of the changes of one resource. */
 interface Follower extends Pick<ChangesQuery, 'rights' | 'limit'> {
   readonly resource: Resource
@@ -47,7 +53,7 @@ export const createChanges = (
   const { registry, dialect, own, log, table, changesDays = 30 } = access
   const { compile } = dialect
   const once = buildOnce<Statement>()
-  const wasSeen = seenReader(access)
+  const seenOf = seenReader(access)
   const newestFirst = log.order.map((column) => `${column} desc`).join(', ')
 
   const stateStatement = (tables: number): Statement =>
@@ -60,6 +66,9 @@ export const createChanges = (
     })
   const entriesStatement = (tables: number): Statement =>
     once(`entries ${tables}`, () => compile(log.entries(tables, entryColumns(log))))
+  const entriesAfter = compile(
+    sql`select ${entryColumns(log)} from ${logTable} as _l where name = ${parameter('$name', 'text')} and ${log.isAfter} limit ${String(maxEntries + 1)}`,
+  )
   const referencing = (resource: Resource, field: Field): Statement =>
     once(`${resource.path} ${field.name}`, () => {
       const ids = dialect.isIn(parameter('$ids', dialect.typeOf(field, true)))
@@ -93,8 +102,26 @@ export const createChanges = (
     return { position, isValid: isKept && earlier?.marks.length === followed.length && origin === earlier?.origin }
   }
 
-  /** The rows of a resource that reference a row by the beginning of a path. */
-  const movedBy = async (resource: Resource, path: readonly Field[], id: RowId): Promise<RowId[]> => {
+  /** The rows that have ceased to reference some rows since a state of the log; read after those that reference them still. */
+  const leftSince = async (
+    { table: name }: Resource,
+    { name: reference }: Field,
+    ids: readonly RowId[],
+    to: string,
+  ) => {
+    const entries = await own.read(entriesAfter, { ...log.afterValues(to), $name: name })
+    if (entries.length > maxEntries) throw new Resync()
+    return entries
+      .map(parseEntry)
+      .filter(({ before }) => ids.includes(before?.[reference] ?? ''))
+      .map(({ id }) => id)
+  }
+  /** The rows of a resource that reference a row by the beginning of a path, or have done so in a state of the log. */
+  const movedBy = async (
+    resource: Resource,
+    path: readonly Field[],
+    { id, to }: { readonly id: RowId; readonly to: string },
+  ): Promise<RowId[]> => {
     const steps = path.map((field, n): [Resource, Field] => {
       const at = n === 0 ? resource : resourceAt(registry, String(path[n - 1]?.references))
       return [at, field]
@@ -104,13 +131,13 @@ export const createChanges = (
       if (ids.length === 0) break
       const rows = await own.read(referencing(at, field), { $ids: boundIds(dialect, field, ids) })
       if (rows.length > maxMoved) throw new Resync()
-      ids = rows.map(([found]) => String(found))
+      ids = [...rows.map(([found]) => String(found)), ...(await leftSince(at, field, ids, to))]
     }
     return ids
   }
 
   /** The rows that an entry may tell of, in a fixed order. */
-  const rowsOf = async (entry: Entry, { resource, rights }: Follower): Promise<RowId[]> => {
+  const rowsOf = async (entry: Entry, { resource, rights }: Follower, to: string): Promise<RowId[]> => {
     const { read, hidden } = rights.of(resource)
     const { before, after, changed, op } = entry
     const hasNewKeys = JSON.stringify(before) !== JSON.stringify(after)
@@ -130,7 +157,7 @@ export const createChanges = (
         // They are erased.
         if (!before || !after) throw new Resync()
         if (before[next] === after[next]) continue
-        for (const id of await movedBy(resource, path.slice(0, n + 1), entry.id)) found.add(id)
+        for (const id of await movedBy(resource, path.slice(0, n + 1), { id: entry.id, to })) found.add(id)
       }
     }
     return [...found].toSorted()
@@ -143,14 +170,14 @@ export const createChanges = (
     const rows = ids.length > 0 ? await table(resource, [], rights).rowsWith('id', given as never) : []
     const rowsById = new Map(rows.map((row) => [idOf(row), row]))
     const { read } = rights.of(resource)
-    const gone = candidates.filter(({ id }) => !rowsById.has(id))
-    const seen = read === 'all' ? undefined : await wasSeen(resource, read, from, gone)
+    const gone = ids.filter((id) => !rowsById.has(id))
+    const removed = new Set(read === 'all' ? gone : await seenOf(resource, read, from, gone))
     const told = new Map<Candidate, Change>()
-    for (const [n, candidate] of gone.entries())
-      if (seen?.[n] ?? true) told.set(candidate, { op: 'remove', id: candidate.id, at: candidate.entry.at })
     for (const candidate of candidates) {
-      const row = rowsById.get(candidate.id)
-      if (row) told.set(candidate, { op: 'put', id: candidate.id, at: candidate.entry.at, row })
+      const { id, entry } = candidate
+      const row = rowsById.get(id)
+      if (row) told.set(candidate, { op: 'put', id, at: entry.at, row })
+      else if (removed.has(id)) told.set(candidate, { op: 'remove', id, at: entry.at })
     }
     return told
   }
@@ -175,7 +202,7 @@ export const createChanges = (
       if (entries.some(({ op }) => op === 'reset')) throw new Resync()
       const candidates: Candidate[] = []
       for (const [n, entry] of entries.entries())
-        for (const id of await rowsOf(entry, follower))
+        for (const id of await rowsOf(entry, follower, to))
           if (n > 0 || lastRow === undefined || id > lastRow) candidates.push({ entry, id })
       const told = await tell(candidates, follower, from)
       for (const entry of entries) {

@@ -5,6 +5,7 @@
 import { historyDays } from '../descriptor/logging.js'
 import { type Field, isLogged, type Registry, type Resource, type RowId } from '../descriptor/registry.js'
 import type { Cell } from './dialect.js'
+import { parseSnapshot, type Snapshot } from './snapshots.js'
 import type { Fragment, Sql, Statement, Values } from './sql.js'
 import type { CallerPlan } from './writeData.js'
 
@@ -88,7 +89,7 @@ export interface Entry {
   readonly seq: bigint
   readonly transaction: bigint
   /** The state that its transaction had seen, if that is known. */
-  readonly seen: string | undefined
+  readonly seen: Snapshot | undefined
   readonly table: string
   readonly id: RowId
   readonly op: LogOperation
@@ -118,7 +119,7 @@ export const parseEntry = (cells: readonly Cell[]): Entry => {
   return {
     seq: BigInt(String(seq)),
     transaction: BigInt(String(transaction)),
-    seen: textOf(seen),
+    seen: seen === null || seen === undefined ? undefined : parseSnapshot(String(seen)),
     table: String(name),
     id: String(id),
     op: op as LogOperation,

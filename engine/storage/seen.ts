@@ -1,5 +1,5 @@
 /**
- * Whether somebody saw rows at the time of a change, by the values that the log has kept of them and of the rows that they reference. The
+ * Whether somebody saw rows at some time, by the values that the log has kept of them and of the rows that they reference. The
  * state of a row at a time is what the next entry about it says of before or, if there is none, the row as it is now.
  */
 import type { RowRule } from '../descriptor/access.js'
@@ -21,12 +21,6 @@ export interface LogAccess {
   readonly log: LogReader
 }
 
-/** A row that may have been changed by what an entry tells. */
-export interface Candidate {
-  readonly entry: Entry
-  readonly id: RowId
-}
-
 /** A row as it is now, and what has happened to it since the position of the reader. */
 interface LoggedRow {
   readonly now: Keys | undefined
@@ -38,6 +32,9 @@ interface Time {
   readonly entry: Entry
   readonly isEnd: boolean
 }
+
+/** So many changes can be gone through for one row. */
+const maxEntries = 1_000
 
 /** Ids as their column takes them. */
 export const boundIds = (dialect: Dialect, field: Field, ids: readonly RowId[]): unknown =>
@@ -97,37 +94,52 @@ export const seenReader = ({ registry, dialect, own, log }: LogAccess) => {
       into.set(id, { now: nowById.get(id), entries: entries.filter((entry) => entry.id === id) })
   }
 
-  /** Which of the candidates some rules allowed to read before a change, or after it; throws Resync if that is no longer known. */
+  /** Which rows some rules have allowed to read at some time since a state of the log; throws Resync if that is no longer known. */
   return async (
     resource: Resource,
     rules: readonly RowRule[],
     from: string,
-    candidates: readonly Candidate[],
-  ): Promise<boolean[]> => {
-    if (candidates.length === 0) return []
+    ids: readonly RowId[],
+  ): Promise<readonly RowId[]> => {
+    if (ids.length === 0) return []
     const rows = new Map<string, Map<RowId, LoggedRow>>()
     const rowsOf = ({ table }: Resource): Map<RowId, LoggedRow> => {
       const known = rows.get(table) ?? new Map<RowId, LoggedRow>()
       rows.set(table, known)
       return known
     }
-    const ids = [...new Set(candidates.map(({ id }) => id))]
     await load(resource, ids, from, rowsOf(resource))
-    const names = [...new Set(rules.flatMap((rule) => Object.keys(rule)))]
-    for (const name of names) {
-      let [at, found] = [resource, ids]
-      for (const field of rulePath(resource, name).slice(0, -1)) {
-        const referenced = new Set<RowId>()
-        for (const id of found) {
-          const { now, entries = [] } = rowsOf(at).get(id) ?? {}
-          for (const keys of [now, ...entries.flatMap(({ before, after }) => [before, after])]) {
-            const reference = keys?.[field.name] ?? undefined
-            if (reference !== undefined) referenced.add(reference)
-          }
-        }
-        ;[at, found] = [resourceAt(registry, String(field.references)), [...referenced]]
+    const paths = [...new Set(rules.flatMap((rule) => Object.keys(rule)))].map((name) => rulePath(resource, name))
+    /** The rows that some rows have referenced at some time. */
+    const referencedBy = (at: Resource, found: readonly RowId[], { name }: Field): RowId[] => {
+      const states = found.flatMap((id) => {
+        const { now, entries = [] } = rowsOf(at).get(id) ?? {}
+        return [now, ...entries.flatMap(({ before, after }) => [before, after])]
+      })
+      return [...new Set(states.flatMap((keys) => keys?.[name] ?? []))]
+    }
+    const targetOf = ({ references }: Field) => resourceAt(registry, String(references))
+    for (const path of paths) {
+      let [at, found]: [Resource, readonly RowId[]] = [resource, ids]
+      for (const field of path.slice(0, -1)) {
+        found = referencedBy(at, found, field)
+        at = targetOf(field)
         await load(at, found, from, rowsOf(at))
       }
+    }
+    /** When the row, or one that it has referenced, was changed. */
+    const timesOf = (id: RowId): Time[] => {
+      const entries = new Set(rowsOf(resource).get(id)?.entries)
+      for (const path of paths) {
+        let [at, found]: [Resource, readonly RowId[]] = [resource, [id]]
+        for (const field of path.slice(0, -1)) {
+          found = referencedBy(at, found, field)
+          at = targetOf(field)
+          for (const entry of found.flatMap((one) => rowsOf(at).get(one)?.entries ?? [])) entries.add(entry)
+        }
+      }
+      if (entries.size > maxEntries) throw new Resync()
+      return [...entries].flatMap((entry) => [false, true].map((isEnd): Time => ({ entry, isEnd })))
     }
     /** The values that a rule may have compared. */
     const valuesAt = (path: readonly Field[], id: RowId, time: Time): Set<string> => {
@@ -141,7 +153,7 @@ export const seenReader = ({ registry, dialect, own, log }: LogAccess) => {
             if (text !== undefined) next.add(text)
           }
         values = next
-        if (n < path.length - 1) at = resourceAt(registry, String(field.references))
+        if (n < path.length - 1) at = targetOf(field)
       }
       return values
     }
@@ -151,8 +163,9 @@ export const seenReader = ({ registry, dialect, own, log }: LogAccess) => {
         const values = valuesAt(path, id, time)
         return allowed.some((value) => [...values].some((text) => isSame(path.at(-1) as Field, text, value)))
       })
-    return candidates.map(({ entry, id }) =>
-      [false, true].some((isEnd) => rules.some((rule) => holds(rule, id, { entry, isEnd }))),
-    )
+    return ids.filter((id) => {
+      const times = timesOf(id)
+      return rules.some((rule) => times.some((time) => holds(rule, id, time)))
+    })
   }
 }

@@ -1,25 +1,23 @@
 /** States of a log as PostgreSQL writes its snapshots: `100:104:100,102` has all transactions before 104 but 100 and 102. */
 
-interface Snapshot {
+export interface Snapshot {
   readonly end: bigint
   readonly missing: readonly bigint[]
 }
 
-const parsed = (text: string): Snapshot => {
+export const parseSnapshot = (text: string): Snapshot => {
   const [, end = '0', missing = ''] = text.split(':')
   return { end: BigInt(end), missing: missing === '' ? [] : missing.split(',').map(BigInt) }
 }
 
 /** Whether a state has a transaction. */
-export const hasTransaction = (state: string, transaction: bigint): boolean => {
-  const { end, missing } = parsed(state)
-  return transaction < end && !missing.includes(transaction)
-}
+export const hasTransaction = ({ end, missing }: Snapshot, transaction: bigint): boolean =>
+  transaction < end && !missing.includes(transaction)
 
 /** The transactions that one state may have and another has not, as ranges. */
 export const rangesBetween = (from: string, to: string): (readonly [first: bigint, last: bigint])[] => {
-  const { end, missing } = parsed(from)
-  const last = parsed(to).end - 1n
+  const { end, missing } = parseSnapshot(from)
+  const last = parseSnapshot(to).end - 1n
   return [...missing.map((one) => [one, one] as const), ...(last >= end ? [[end, last] as const] : [])]
 }
 

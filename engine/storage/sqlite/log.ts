@@ -102,7 +102,7 @@ export const logTriggers = (resource: Resource): DerivedObject[] => {
 export const resetLog = (table: string): string =>
   `insert into ${logTable} (name, id, op, at, mark) values (${literal(table)}, '', 'reset', ${now}, hex(randomblob(8)))`
 
-const state = (next: string): string => `${next} || ':' || ${next} || ':'`
+const state = (next: string): string => `(${next}) || ':' || (${next}) || ':'`
 const place = (snapshot: string): bigint => BigInt(snapshot.split(':')[1] as string)
 
 export const logReader: LogReader = {
