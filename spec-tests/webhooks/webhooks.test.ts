@@ -8,7 +8,7 @@ import type { Storage } from '../../engine/storage/storage.js'
 import { createSender } from '../../engine/webhooks/sender.js'
 import { parseSubscribers, type Subscriber } from '../../engine/webhooks/subscribers.js'
 import { storageOptions } from '../../support/storageOptions.js'
-import { type SharedDatabase, sharedDatabase } from '../support/database.js'
+import { type SharedDatabase, server, sharedDatabase } from '../support/database.js'
 import { isSignedBy, type Received, secretOf, startReceiver } from '../support/receiver.js'
 import { registryFrom } from '../support/registryFrom.js'
 import { onClose } from '../support/service.js'
@@ -33,7 +33,19 @@ type Run = SharedDatabase['run']
 
 const openDatabase = async (): Promise<{ storage: Storage; url: string; run: Run }> => {
   const { url, run } = await sharedDatabase()
-  return { storage: await openOn(url), url, run }
+  const storage = await openOn(url)
+  // SQLite would wait in the thread of the sender, which may have to end its transaction first.
+  if (!server) await run('pragma busy_timeout = 0')
+  const patiently: Run = async (sql, ...values) => {
+    for (;;)
+      try {
+        return await run(sql, ...values)
+      } catch (error) {
+        if (!/database is locked/.test((error as Error).message)) throw error
+        await sleep(5)
+      }
+  }
+  return { storage, url, run: patiently }
 }
 
 const openOn = async (url: string): Promise<Storage> => {
@@ -111,7 +123,7 @@ test('a subscriber is told of what changes from now on, with the headers and the
   assert.is(new Set(receiver.received.map(({ id }) => id)).size, 3)
   await until(() => outcomes(sender)['delivered'] === 3)
   assert.equal(outcomes(sender), { delivered: 3, failed: 0, ended: 0 })
-  assert.equal([...sender.stats().lags], [[{ subscriber: 'erp' }, 0]])
+  await until(() => [...sender.stats().lags][0]?.[1] === 0)
   assert.equal(sender.messages, [])
 })
 
@@ -132,7 +144,7 @@ test('what fails is sent again with the same id and body, newly signed, and what
   const { storage, run } = await openDatabase()
   const receiver = await startReceiver()
   const sender = await startSender(storage, entry(receiver.url))
-  receiver.answers.push(retryAfter(2), [302, { location: '/elsewhere' }], 200)
+  receiver.answers.push([302, { location: '/elsewhere' }], retryAfter(2), 200)
   await addTag(run, 'a')
   await receiver.count(1)
   await addTag(run, 'b')
@@ -141,19 +153,19 @@ test('what fails is sent again with the same id and body, newly signed, and what
   assert.ok(([...sender.stats().lags][0]?.[1] as number) >= 1.5)
   const [first, second] = receiver.received as [Received, Received]
   assert.equal([second.id, second.text], [first.id, first.text])
-  assert.ok(second.at - first.at >= 1_900, `${second.at - first.at} ms`)
+  // The first pause of a receiver that asks for none.
+  assert.ok(second.at - first.at >= 4_900, `${second.at - first.at} ms`)
   assert.is.not(second.headers['webhook-timestamp'], first.headers['webhook-timestamp'])
   assert.ok(isSignedBy(secret, second))
   assert.equal(told(second), ['put a {"id":"a","label":"a"}'])
   await receiver.count(4)
   const [, , third, fourth] = receiver.received as [Received, Received, Received, Received]
   assert.is(third.id, first.id)
-  // The second pause of a receiver that names none: twice the first one.
-  assert.ok(third.at - second.at >= 10_000, `${third.at - second.at} ms`)
+  assert.ok(third.at - second.at >= 1_900, `${third.at - second.at} ms`)
   assert.is.not(fourth.id, first.id)
   assert.equal(told(fourth).sort(), ['put a {"id":"a","label":"later"}', 'put b {"id":"b","label":"b"}'])
   assert.equal(sender.messages, [
-    'The subscriber "erp" cannot be told of tags, which is tried again: its response was 503.',
+    'The subscriber "erp" cannot be told of tags, which is tried again: its response was 302.',
     'The subscriber "erp" is told of tags again.',
   ])
   assert.not.match(sender.messages.join(), /not-for-logs|whsec/)
@@ -248,26 +260,21 @@ test('a body has at most 100 entries and 1 MiB, but at least one entry', async (
   receiver.answers.push(retryAfter(2))
   await addTag(run, 'first')
   await receiver.count(1)
-  const rows = Array.from({ length: 250 }, (_, n) => ({ id: `many ${n}`, label: 'x' }))
-  await storage.fill([{ resource: registry[1] as never, rows }])
-  const long = (count: number, bytes: number) =>
-    Array.from({ length: count }, (_, n) => ({ id: `long ${bytes} ${n}`, label: 'x'.repeat(bytes) }))
-  await storage.fill([{ resource: registry[1] as never, rows: [...long(3, 400_000), ...long(2, 1_200_000)] }])
-  await until(() => receiver.received.some(({ text: sent }) => sent.includes('long 1200000 1')))
+  const addMany = (name: string, count: number, bytes: number) =>
+    run(
+      `with recursive _n (i) as (select 1 union all select i + 1 from _n where i < ${count})
+        insert into tags (id, label) select '${name} ' || i, cast(? as text) from _n`,
+      'x'.repeat(bytes),
+    )
+  await addMany('many', 250, 1)
+  await addMany('long', 3, 400_000)
+  await addMany('longer', 2, 1_200_000)
+  await until(() => receiver.received.some(({ text: sent }) => sent.includes('longer 2')))
   const deliveries = [...new Map(receiver.received.map((one) => [one.id, one])).values()]
   const counts = deliveries.map(({ body }) => body.data.changes.length)
-  assert.equal(
-    counts.reduce((sum, count) => sum + count, 0),
-    256,
-  )
-  for (const [n, { text: sent }] of deliveries.entries()) {
-    assert.ok((counts[n] as number) <= 100)
+  assert.equal(counts, [1, 100, 100, 52, 1, 1, 1])
+  for (const [n, { text: sent }] of deliveries.entries())
     assert.ok(counts[n] === 1 || Buffer.byteLength(sent) <= 1024 * 1024)
-  }
-  assert.equal(
-    counts.slice(-3).map((count) => count === 1),
-    [true, true, true].map((_, n) => n > 0 || counts.at(-3) === 1),
-  )
   await until(() => outcomes(sender)['delivered'] === deliveries.length)
 })
 
