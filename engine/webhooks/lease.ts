@@ -8,17 +8,17 @@ import type { Lease, WebhookStore } from '../storage/webhookData.js'
 /** How often the count grows, how long the process relies on it, and after how long another takes over, in milliseconds. */
 const [beatMs, heldMs, silentMs] = [5_000, 12_000, 15_000]
 
-export const createLease = (store: Pick<WebhookStore, 'lease' | 'changeLease'>) => {
+export const createLease = (store: Pick<WebhookStore, 'lease' | 'changeLease'>, clock = () => performance.now()) => {
   const token = randomUUID()
   let beat = 0
   let seen: Lease | undefined
   let seenAt = 0
   let heldAt = Number.NEGATIVE_INFINITY
-  const isHeld = () => performance.now() - heldAt < heldMs
+  const isHeld = () => clock() - heldAt < heldMs
 
   /** Renews or takes the lease, if that is due and possible. */
   const renew = async (): Promise<void> => {
-    const now = performance.now()
+    const now = clock()
     if (now - heldAt < beatMs) return
     const current = await store.lease()
     if (!current) return

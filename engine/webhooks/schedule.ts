@@ -19,5 +19,5 @@ const readRetryAfter = (text: string, now: number): number | undefined => {
 export const pauseAfter = (attempts: number, retryAfter?: string, now = Date.now()): number => {
   const asked = retryAfter === undefined ? undefined : readRetryAfter(retryAfter, now)
   const doubled = Math.min(firstMs * 2 ** (attempts - 1), longestMs)
-  return asked ?? doubled * (1 + jitter * Math.random())
+  return asked ?? Math.round(doubled * (1 + jitter * Math.random()))
 }
