@@ -1,6 +1,17 @@
 /** Plans a migration: the steps that bring the database up to date, and the differences that need a maintainer. */
+import type { Knex } from 'knex'
+import { isText } from '../../descriptor/kinds/index.js'
 import { nearest } from '../../descriptor/nearest.js'
-import { type Field, managedResources, type Registry, type Resource, resourceFrom } from '../../descriptor/registry.js'
+import {
+  type Field,
+  idField,
+  isLogged,
+  loggedIds,
+  managedResources,
+  type Registry,
+  type Resource,
+  resourceFrom,
+} from '../../descriptor/registry.js'
 import { StorageError } from '../failures.js'
 import { hasLog, logTable } from '../log.js'
 import { addColumn, addForeignKey, createTable, literal, quoted, wantedForeignKey } from '../schema.js'
@@ -225,6 +236,13 @@ export const planMigration = async (
       replacements,
       unused: others,
     } = await compareTable(database, registry, resource, current, ofTable, record.isNewField)
+    if (isLogged(resource) && isText(idField(resource))) {
+      const reserved = (query: Knex.QueryBuilder) => query.whereIn('id', loggedIds)
+      if ((await rowQueries(database, current.name).count(reserved)) > 0) {
+        const message = `a row has the id "${loggedIds.join('" or "')}", which is a path of a resource with changes or history.`
+        ofTable.add(message, 'Give the row another id, or remove changes and history.', 'id')
+      }
+    }
     const changes = describeChanges(current, shape)
     const reshaped = changes.length > 0 ? database.reshape(current, shape) : undefined
     for (const { message, advice, column } of reshaped?.differences ?? []) ofTable.add(message, advice, column)
