@@ -10,7 +10,15 @@ import { registryFrom } from '../support/registryFrom.js'
 import { onClose } from '../support/service.js'
 
 const registry = registryFrom({
-  tags: { name: 'Tag', area: 'Test', table: 'tags', required: [], create: true, changes: true, fields: { label: text() } },
+  tags: {
+    name: 'Tag',
+    area: 'Test',
+    table: 'tags',
+    required: [],
+    create: true,
+    changes: true,
+    fields: { label: text() },
+  },
 })
 
 const openDatabase = async () => {
