@@ -13,7 +13,10 @@ import type { ProductFile } from './product.js'
 import { loadMigrations, type MigrationFile } from './storage/migration/migrationFiles.js'
 import { openStorage } from './storage/open.js'
 import type { StorageOptions } from './storage/options.js'
+import { pruneRegularly } from './storage/pruning.js'
 import type { Storage } from './storage/storage.js'
+import { createSender, type Sender } from './webhooks/sender.js'
+import { openSubscribers } from './webhooks/subscribers.js'
 
 /** The code of a project: that which runs within its service, and that which runs once on each database. */
 interface Code {
@@ -72,6 +75,32 @@ export const openCredentials = (
   }
 }
 
+export interface Webhooks extends Pick<Sender, 'stats'> {
+  /** Resolves when nothing needs the database any more. */
+  stop(): Promise<void>
+}
+
+/** Begins to tell subscribers of changes, if there are any; throws if their file cannot be used. */
+export const openWebhooks = async (
+  { registry, settings }: Project,
+  storage: Storage,
+  warn: Warn,
+): Promise<Webhooks | undefined> => {
+  const { WEBHOOKS_FILE, WEBHOOKS_ALLOW_PRIVATE: allowPrivate } = settings
+  if (WEBHOOKS_FILE === '') return undefined
+  const onChange = () => sender.refresh()
+  const file = openSubscribers(WEBHOOKS_FILE, { registry, allowPrivate, warn }, onChange)
+  const sender = createSender({ storage, registry, subscribers: file.entries, allowPrivate, warn })
+  await sender.start()
+  return {
+    stats: sender.stats,
+    async stop() {
+      file.close()
+      await sender.stop()
+    },
+  }
+}
+
 /** What an app needs beside its project. */
 interface AppParts {
   readonly storage: Storage
@@ -101,7 +130,16 @@ export const openApp = (
     middleware,
     isStopping,
   }
-  return createApp(service, logger, onRequest, inFlight)
+  const app = createApp(service, logger, onRequest, inFlight)
+  const stopPruning = pruneRegularly({ storage, registry, warn: (message) => logger.warn(message) })
+  return {
+    ...app,
+    /** Ends what would go on by itself; what is asked for is still answered. */
+    stop(): void {
+      app.stopWaiting()
+      stopPruning()
+    },
+  }
 }
 
 /** What a debug log says about each statement. */

@@ -55,8 +55,8 @@ export class HttpError extends Error {
 
 const httpError = (
   status: number,
-  // What depends on the caller is documented where it applies.
-  code: keyof typeof errorCodes | 'forbidden' | 'erased',
+  // What not every service has, or depends on the caller, is documented where it applies.
+  code: keyof typeof errorCodes | 'forbidden' | 'erased' | 'resync',
   message: string,
   headers?: ResponseHeaders,
   details?: object,
@@ -145,6 +145,14 @@ export const methodNotAllowed = (method: string, allow: string, headers?: Respon
     Allow: allow,
     ...headers,
   })
+
+/** Of somebody who follows changes. */
+export const resync = (): HttpError =>
+  httpError(
+    410,
+    'resync',
+    'What has changed since this cursor cannot be told any more, or your rights have changed: take a new cursor, read the list again, and go on from there.',
+  )
 
 export const preconditionFailed = (etag?: string): HttpError =>
   httpError(

@@ -146,3 +146,11 @@ export const pageExample = (resource: Resource): object => ({
   data: [rowExample(resource)],
   meta: { total: Math.max(1, exampleRows(resource).length), limit: 1, offset: 0 },
 })
+
+export const changesExample = (resource: Resource): object => {
+  const row = rowExample(resource)
+  return {
+    data: [{ op: 'put', id: row['id'], at: '2026-01-31T08:30:00.000Z', row }],
+    meta: { next: 'WyJib29rcyIs…', more: false },
+  }
+}

@@ -3,6 +3,9 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { isStorable, kindOf, type ParameterValue, storableText } from '../descriptor/kinds/index.js'
 import {
+  defaultFollowQuery,
+  type FollowQuery,
+  followParameters,
   historyParameters,
   listParameters,
   type QueryParameter,
@@ -93,7 +96,8 @@ export const encodeCursor = (resource: Resource, query: ListQuery, { id, value }
 
 const isDigits = (text: unknown): text is string => typeof text === 'string' && /^\d{1,40}$/.test(text)
 
-const parseCursor = (cursor: string): unknown => {
+/** The JSON of a cursor; undefined if it has none. */
+export const parseCursor = (cursor: string): unknown => {
   try {
     const bytes = Buffer.from(cursor, 'base64url')
     // Buffer.from() ignores what is not base64.
@@ -153,6 +157,14 @@ export const parseHistoryQuery = (querystring: string): ListQuery['page'] => {
   const { page } = readParameters<SentQuery>(historyParameters, defaultListQuery, querystring, issues).query
   if (issues.length > 0) throw parametersInvalid(issues)
   return page
+}
+
+/** Parses the query string of a request for changes. */
+export const parseFollowQuery = (querystring: string): FollowQuery => {
+  const issues: Issue[] = []
+  const { query } = readParameters(followParameters, defaultFollowQuery, querystring, issues)
+  if (issues.length > 0) throw parametersInvalid(issues)
+  return query
 }
 
 const itemId = storableText()

@@ -37,7 +37,7 @@ export const commonResponses = {
 
 export const databaseDown = errorResponse('The database is not available; try again.', errors.unavailable())
 
-const notRead = errorResponse(
+export const notRead = errorResponse(
   '`unavailable`: the database is not available, or the read took too long. `busy`: too many slow reads wait, so this one was not started.',
   errors.unavailable(),
 )

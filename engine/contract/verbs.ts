@@ -3,24 +3,32 @@ import type { RouteConfig } from '@asteasolutions/zod-to-openapi'
 import { z } from 'zod'
 import type { AccessName } from '../descriptor/define.js'
 import { expandableFields } from '../descriptor/expansion.js'
-import { historyParameters, listParameters, rowParameters, summaryParameters } from '../descriptor/listParameters.js'
+import {
+  followParameters,
+  historyParameters,
+  listParameters,
+  rowParameters,
+  summaryParameters,
+} from '../descriptor/listParameters.js'
 import { historyDays } from '../descriptor/logging.js'
 import type { operationNames } from '../descriptor/names.js'
 import { filterFields, type Registry, type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
 import { possibleGroups } from '../descriptor/summary.js'
 import { Violation } from '../descriptor/violations.js'
 import * as errors from './errors.js'
-import { createdExample, createExample, historyExample, pageExample, rowExample } from './examples.js'
+import { changesExample, createdExample, createExample, historyExample, pageExample, rowExample } from './examples.js'
 import { formats } from './formats.js'
 import { keyReused, requestHeaders } from './headers.js'
 import { importQuerySchema } from './importParameters.js'
-import { itemIdIssue, parameterIssue } from './issues.js'
+import { cursorIssue, itemIdIssue, parameterIssue } from './issues.js'
 import { itemIdSchema, querySchema } from './parameters.js'
 import {
   changeResponses,
+  commonResponses,
   errorResponse,
   headers,
   jsonContent,
+  notRead,
   readResponses,
   rowMissing,
   success,
@@ -28,7 +36,15 @@ import {
   writeResponses,
 } from './responses.js'
 import { type BodyReader, createBodyReader, importLimit, updateBodyReader } from './rowBody.js'
-import { createSchema, historySchema, importSchema, summarySchema, updateSchema, withArticle } from './schemas.js'
+import {
+  changesSchema,
+  createSchema,
+  historySchema,
+  importSchema,
+  summarySchema,
+  updateSchema,
+  withArticle,
+} from './schemas.js'
 
 export type VerbName = keyof ReturnType<typeof operationNames>
 
@@ -125,6 +141,25 @@ const describeSummary: Verb['describe'] = ({ resource, plural }) => {
     },
   }
 }
+
+const describeChanges: Verb['describe'] = ({ resource, plural, row }) => ({
+  summary: `Follow ${plural}`,
+  description: `Returns the ${plural} that have changed since a cursor, whoever has changed them, each once and as it is now; with \`wait\`, as soon as one changes. Take a cursor, read the list, then follow.`,
+  request: { query: querySchema(followParameters), headers: requestHeaders.system },
+  responses: {
+    ...commonResponses,
+    200: success('The changes.', changesSchema(resource, row), changesExample(resource)),
+    410: errorResponse(
+      '`resync`: the cursor is too old or of another database, or the caller may not read what it could. Begin again.',
+      errors.resync(),
+    ),
+    422: errorResponse(
+      'A parameter is out of bounds or has the wrong type, or the cursor is not one of these changes.',
+      errors.parametersInvalid([cursorIssue('x', 'notOfChanges')]),
+    ),
+    503: notRead,
+  },
+})
 
 const describeGet: Verb['describe'] = ({ registry, resource, singular, single }) => {
   const example = rowExample(resource)
@@ -318,6 +353,13 @@ export const verbs = {
     right: 'read',
     isOffered: (one) => one.summary,
     describe: describeSummary,
+  },
+  changes: {
+    method: 'get',
+    suffix: '/changes',
+    right: 'read',
+    isOffered: (one) => one.changes,
+    describe: describeChanges,
   },
   import: {
     method: 'post',

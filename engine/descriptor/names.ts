@@ -44,6 +44,7 @@ export const schemaNames = ({ name }: Pick<Naming, 'name'>) => {
 export const operationNames = (named: Naming) => ({
   list: `list${pascal(pluralName(named))}`,
   summary: `summarize${pascal(pluralName(named))}`,
+  changes: `follow${pascal(pluralName(named))}`,
   get: `get${pascal(named.name)}`,
   create: `create${pascal(named.name)}`,
   import: `import${pascal(pluralName(named))}`,

@@ -83,7 +83,8 @@ const isTaken = (registry: Registry, { path }: OwnOperation): boolean => {
   const resource = registry.find((one) => one.path === first)
   if (!resource || third !== undefined) return false
   const isId = second?.startsWith('{') || (isText(idField(resource)) && second !== undefined)
-  return second === undefined || isId || second === 'summary' || second === 'import'
+  const isWord = ['summary', 'import'].includes(second ?? '') || (second === 'changes' && resource.changes === true)
+  return second === undefined || isId || isWord
 }
 
 /** Whether a schema can be a part of the OpenAPI document. */

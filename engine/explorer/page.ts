@@ -22,6 +22,8 @@ export interface Visitor {
   /** Whether the service takes writes, whoever sends them. */
   readonly writes: boolean
   readonly canSignIn: boolean
+  /** Where the changes of a resource begin that follow what is read now. */
+  readonly cursor: (resource: Resource) => Promise<string | undefined>
 }
 
 export interface PageRequest {

@@ -130,12 +130,12 @@ export const resourceGuard = ({ registry, callers }: { registry: Registry; calle
   }
   return {
     /** The rights of a read; without rules all of them, whoever sends it. */
-    read(ctx: AppContext): Found<Rights> {
+    read(ctx: AppContext, { namesFields = true } = {}): Found<Rights> {
       if (isSame(ctx)) return allRights
       ctx.state.isPrivate = true
       return then(canRead ? callers.optional(ctx) : callers.required(ctx, 'read'), (permit) => {
         const rights = readable(permit)
-        if (ctx.querystring !== '') forbiddenParameters(registry, resource, rights, ctx.querystring)
+        if (namesFields && ctx.querystring !== '') forbiddenParameters(registry, resource, rights, ctx.querystring)
         return rights
       })
     },

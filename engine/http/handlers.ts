@@ -14,6 +14,7 @@ import { rowTag } from '../storage/sql.js'
 import { batch } from './batch.js'
 import { idempotencyKeyOf, patchTypes, readJson, rejectKey } from './body.js'
 import { resourceGuard } from './callers.js'
+import { followChanges } from './changes.js'
 import { allowedTags, jsonType, sendRow, sendStreamed, sendTagged } from './conditional.js'
 import { requestedFormat, sendRows } from './download.js'
 import { rowExpander } from './expand.js'
@@ -248,6 +249,7 @@ const handlers = {
   own: ownHandler,
   list,
   summary,
+  changes: (service: Service, operation: ResourceOperation) => followChanges(service, operation),
   get,
   create,
   import: importRows,

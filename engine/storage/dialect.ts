@@ -2,13 +2,18 @@
 import type { Column, KindSpec } from '../descriptor/kinds/index.js'
 import type { Condition } from '../descriptor/listQuery.js'
 import type { Field, Resource, RowId, RowValues } from '../descriptor/registry.js'
-import type { CallerStatements } from './log.js'
 import type { Fragment, Sql, Statement, Values } from './sql.js'
 import type { Caller } from './storage.js'
 import type { BatchOutcome, BatchPlan, ImportOutcome, ImportPlan, Outcome, Refused, WritePlan } from './writeData.js'
 
 /** A value as the driver returns it. */
 export type Cell = string | number | bigint | Uint8Array | null
+
+/** How the database is told that `$by` writes; `clear` where that outlasts a transaction. */
+export interface CallerStatements {
+  readonly set: Statement
+  readonly clear?: Statement
+}
 
 export interface Dialect {
   /** SQL as a statement of this database. */

@@ -431,6 +431,7 @@ test('the start of a table page needs no row, so that a slow query does not dela
     operations: [],
     writes: false,
     canSignIn: false,
+    cursor: async () => undefined,
   }
   const caller = Object.assign(new EventEmitter(), { closed: false })
   const response = await tablePage(visitor, { resource, segment: '', querystring: '', origin: '', caller })

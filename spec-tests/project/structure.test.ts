@@ -13,8 +13,16 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'engine/storage': ['engine/descriptor'],
   'engine/explorer': ['engine/contract', 'engine/storage', 'engine/descriptor'],
   'engine/http': ['engine/explorer', 'engine/contract', 'engine/storage', 'engine/descriptor'],
+  'engine/webhooks': ['engine/contract', 'engine/storage', 'engine/descriptor'],
   'engine/process': ['engine/descriptor'],
-  engine: ['engine/descriptor', 'engine/contract', 'engine/storage', 'engine/http', 'engine/process'],
+  engine: [
+    'engine/descriptor',
+    'engine/contract',
+    'engine/storage',
+    'engine/http',
+    'engine/webhooks',
+    'engine/process',
+  ],
   support: ['engine'],
   'server.ts': ['engine', 'support'],
   cli: ['engine', 'support', 'server.ts'],
@@ -26,8 +34,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 /** Helpers that every folder may import. */
 // biome-ignore format: one list
 const universal = [
-  'batchPerTick', 'buildOnce', 'commandLine', 'databaseUrl', 'digestSet', 'jsonError', 'oncePer', 'safeUrl',
-  'stripTypes', 'typescript',
+  'batchPerTick', 'buildOnce', 'commandLine', 'databaseUrl', 'digestSet', 'jsonError', 'limited', 'oncePer', 'safeUrl',
+  'stripTypes', 'typescript', 'watchedFile',
 ].map((name) => `engine/process/${name}.ts`)
 
 const filesIn = (folder: string): string[] =>

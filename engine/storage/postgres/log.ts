@@ -4,11 +4,13 @@
  */
 import { columnIn, servedValue } from '../../descriptor/kinds/index.js'
 import type { Field, Resource } from '../../descriptor/registry.js'
-import { type CallerStatements, historyFields, type LogReader, logTable, namesChanges } from '../log.js'
+import type { CallerStatements } from '../dialect.js'
+import { historyFields, type LogReader, logTable, namesChanges } from '../log.js'
 import type { OwnTable } from '../migration/migrationDialect.js'
 import { type DerivedObject, literal, objectName, quoted } from '../schema.js'
 import { rangesBetween } from '../snapshots.js'
 import { parameter, sql } from '../sql.js'
+import { webhookTables } from '../webhooks.js'
 import { prepared } from './prepared.js'
 import { pinned } from './sqlFunction.js'
 
@@ -35,6 +37,7 @@ export const logTables: Readonly<Record<string, OwnTable>> = {
       newOrigin,
     ],
   },
+  ...webhookTables('bigint'),
 }
 
 /** Whether the database was restored since, and what begins its log anew. */
@@ -116,6 +119,7 @@ begin
   end if;
   return null;
 end $$`,
+    'owner',
   )
 }
 

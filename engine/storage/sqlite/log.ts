@@ -1,17 +1,12 @@
 /** The log of changes on SQLite: its tables, and the triggers that write it. Each entry counts as a transaction, because one program writes at a time. */
 import { columnIn, servedValue } from '../../descriptor/kinds/index.js'
 import type { Field, Resource } from '../../descriptor/registry.js'
-import {
-  type CallerStatements,
-  historyFields,
-  type LogOperation,
-  type LogReader,
-  logTable,
-  namesChanges,
-} from '../log.js'
+import type { CallerStatements } from '../dialect.js'
+import { historyFields, type LogOperation, type LogReader, logTable, namesChanges } from '../log.js'
 import type { OwnTable } from '../migration/migrationDialect.js'
 import { type DerivedObject, literal, objectName, quoted } from '../schema.js'
 import { joinSql, parameter, type Sql, sql } from '../sql.js'
+import { webhookTables } from '../webhooks.js'
 import { compile } from './compile.js'
 
 /** The caller of the transaction that writes; null for other programs. */
@@ -29,6 +24,7 @@ export const logTables: Readonly<Record<string, OwnTable>> = {
   [callerTable]: {
     create: [`create table ${callerTable} (name text)`, `insert into ${callerTable} values (null)`],
   },
+  ...webhookTables('integer'),
 }
 
 export const callerIs: CallerStatements = {
