@@ -105,6 +105,39 @@ test('what is dropped is erased with its column', async () => {
   assert.is(/first|second/.test(dropped.log), false)
 })
 
+test('rows that commands store are of the write token', async () => {
+  const { url } = await sharedDatabase()
+  const storage = await open(first, url)
+  const resource = only(first)
+  const rows = [{ kind: 'insert', values: { name: 'imported', data: null } } as const]
+  await storage.importAll(resource, { has: () => false }, async function* () {
+    yield rows
+  })
+  await storage.fill([{ resource, rows: [{ id: 7, name: 'seeded', data: null }] }], 'API_TOKEN')
+  await storage.table(resource).write({ kind: 'insert', values: { name: 'without a name', data: null } })
+  const callers = await Promise.all(
+    ['1', '7', '8'].map(async (id) => {
+      const found = await storage.history(resource, id, { rights: allRights, limit: 5, offset: 0n })
+      return found?.entries.map(({ by }) => by)
+    }),
+  )
+  assert.equal(callers, [['API_TOKEN'], ['API_TOKEN'], [null]])
+  await storage.close()
+})
+
+test('a delivery that waits is dropped', async () => {
+  const { url, run } = await sharedDatabase()
+  const storage = await open(first, url)
+  await run(`insert into members (name) values ('A')`)
+  await run(
+    `insert into registry_subscriptions (subscriber, resource, position, entry, ended, attempts, next_attempt, delivery, body, erasures)
+      values ('s', 'members', '', '', 0, 0, 0, 'd', 'A', 0)`,
+  )
+  await storage.eraseHistory(only(first), '1')
+  assert.equal(await run('select body from registry_subscriptions'), [{ body: null }])
+  await storage.close()
+})
+
 test('followers are told again of a row whose history is erased', async () => {
   if (!server) return
   const registry = members({ name: text() }, { changes: true })

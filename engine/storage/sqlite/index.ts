@@ -8,7 +8,7 @@ import type { Cell, OwnRunner } from '../dialect.js'
 import { createEraser } from '../eraseHistory.js'
 import { createHistory } from '../history.js'
 import { callerPlan } from '../log.js'
-import { importParts, makeImport } from '../makeWrite.js'
+import { importParts, partSteps } from '../makeWrite.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
 import { countsTable } from '../schema.js'
@@ -132,7 +132,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
       inTransaction((separate) => {
         const make = async (rows: readonly ImportedRow[]) =>
           runAtOnce(
-            makeImport(await planImport(resource, { rows, mode: 'store', created, by: service.name })),
+            partSteps(await planImport(resource, { rows, mode: 'store', created, by: service.name })),
             askOn(separate),
           )
         return importParts(parts(), make, refusedBy)
