@@ -56,7 +56,7 @@ export class HttpError extends Error {
 const httpError = (
   status: number,
   // What not every service has is documented where it applies.
-  code: keyof typeof errorCodes | 'forbidden' | 'resync',
+  code: keyof typeof errorCodes | 'forbidden' | 'resync' | 'erased',
   message: string,
   headers?: ResponseHeaders,
   details?: object,
@@ -79,6 +79,10 @@ export const callerMissing = (): HttpError =>
 
 export const callerUnknown = (): HttpError =>
   unauthorized('api', 'The key or token is not known, is wrong, or has expired.', true)
+
+/** A token whose subject is the name of the caller with the write token. */
+export const callerReserved = (name = 'API_TOKEN'): HttpError =>
+  unauthorized('api', `A token cannot have the subject "${name}", which is the name of the write token.`, true)
 
 export const forbidden = (): HttpError =>
   httpError(403, 'forbidden', 'Your key or token does not allow this operation.')
@@ -211,6 +215,10 @@ export const ownError = (status: number, code: string, message: string, details?
 
 export const internalError = (): HttpError =>
   httpError(500, 'internal_error', 'Unexpected error. Report it with the X-Request-Id of this response.')
+
+/** Of a retry whose first response cannot be returned, because values in it were erased since. */
+export const responseErased = (): HttpError =>
+  httpError(410, 'erased', 'This request was carried out before, and its response is erased. Nothing was done again.')
 
 export const maxIssues = 100
 

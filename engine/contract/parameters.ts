@@ -6,6 +6,7 @@ import {
   defaultFollowQuery,
   type FollowQuery,
   followParameters,
+  historyParameters,
   listParameters,
   type QueryParameter,
   rowParameters,
@@ -156,6 +157,14 @@ export const parseFollowQuery = (querystring: string): FollowQuery => {
   const { query } = readParameters(followParameters, defaultFollowQuery, querystring, issues)
   if (issues.length > 0) throw parametersInvalid(issues)
   return query
+}
+
+/** Parses the query string of the history of a row. */
+export const parseHistoryQuery = (querystring: string): ListQuery['page'] => {
+  const issues: Issue[] = []
+  const { page } = readParameters<SentQuery>(historyParameters, defaultListQuery, querystring, issues).query
+  if (issues.length > 0) throw parametersInvalid(issues)
+  return page
 }
 
 const itemId = storableText()

@@ -227,6 +227,21 @@ export const importSchema = z
   })
   .meta({ id: 'ImportResult' })
 
+/** A page of the history of a row; values are those of its fields. */
+export const historySchema = z.object({
+  data: z.array(
+    z.object({
+      at: z.string().meta({ description: 'UTC timestamp, `YYYY-MM-DDTHH:MM:SS.sssZ`.' }),
+      by: z.string().nullable().meta({ description: 'The name of the caller; null for other programs.' }),
+      op: z.enum(['create', 'update', 'delete']),
+      changed: z
+        .record(z.string(), z.array(z.unknown()).length(2))
+        .meta({ description: 'The fields that were changed, each with its value before and after.' }),
+    }),
+  ),
+  meta: paginationMeta,
+})
+
 const groupValue = (resource: Resource, { field: name, part }: Group): z.ZodType => {
   const field = resource.fields.find((candidate) => candidate.name === name) as Field
   return (part ? z.string() : kindOf(field.kind).row(field)).nullable()

@@ -3,13 +3,20 @@ import type { RouteConfig } from '@asteasolutions/zod-to-openapi'
 import { z } from 'zod'
 import type { AccessName } from '../descriptor/define.js'
 import { expandableFields } from '../descriptor/expansion.js'
-import { followParameters, listParameters, rowParameters, summaryParameters } from '../descriptor/listParameters.js'
+import {
+  followParameters,
+  historyParameters,
+  listParameters,
+  rowParameters,
+  summaryParameters,
+} from '../descriptor/listParameters.js'
+import { historyDays } from '../descriptor/logging.js'
 import type { operationNames } from '../descriptor/names.js'
 import { filterFields, type Registry, type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
 import { possibleGroups } from '../descriptor/summary.js'
 import { Violation } from '../descriptor/violations.js'
 import * as errors from './errors.js'
-import { changesExample, createdExample, createExample, pageExample, rowExample } from './examples.js'
+import { changesExample, createdExample, createExample, historyExample, pageExample, rowExample } from './examples.js'
 import { formats } from './formats.js'
 import { keyReused, requestHeaders } from './headers.js'
 import { importQuerySchema } from './importParameters.js'
@@ -29,7 +36,15 @@ import {
   writeResponses,
 } from './responses.js'
 import { type BodyReader, createBodyReader, importLimit, updateBodyReader } from './rowBody.js'
-import { changesSchema, createSchema, importSchema, summarySchema, updateSchema, withArticle } from './schemas.js'
+import {
+  changesSchema,
+  createSchema,
+  historySchema,
+  importSchema,
+  summarySchema,
+  updateSchema,
+  withArticle,
+} from './schemas.js'
 
 export type VerbName = keyof ReturnType<typeof operationNames>
 
@@ -64,7 +79,8 @@ interface Verb {
   readonly method: 'get' | 'post' | 'patch' | 'delete'
   /** What follows the path of the resource. */
   readonly suffix: '' | '/{item_id}' | `/${string}`
-  readonly right: AccessName
+  /** Undefined if only the write token is enough. */
+  readonly right: AccessName | undefined
   /** Whether a resource has it; by default each does. */
   readonly isOffered?: (resource: Resource) => boolean | undefined
   readonly describe: (context: VerbContext) => Described
@@ -290,7 +306,43 @@ const describeDelete: Verb['describe'] = ({ resource, singular }) => {
   }
 }
 
+const describeHistory: Verb['describe'] = ({ resource, singular }) => ({
+  summary: `Get the history of ${withArticle(singular)}`,
+  description: `Returns the changes of the ${singular}, the newest first, also after its delete: who has made each, and the fields that it has changed, each with its value before and after.`,
+  request: {
+    params: itemIdSchema(singular, String(rowExample(resource)['id'])),
+    query: querySchema(historyParameters),
+    headers: requestHeaders.read,
+  },
+  responses: {
+    ...readResponses,
+    200: success('The page.', historySchema, historyExample(resource), 'ETag'),
+    404: rowMissing(resource),
+    422: errorResponse(
+      'A parameter is out of bounds or has the wrong type.',
+      errors.parametersInvalid([parameterIssue('limit', 'abc', new Violation('int_parsing', 'abc'))]),
+    ),
+  },
+})
+
+const describeEraseHistory: Verb['describe'] = ({ resource, singular }) => ({
+  summary: `Erase the history of ${withArticle(singular)}`,
+  description: `Erases the values in the history of the ${singular}; who has changed it, and when, stays.`,
+  request: {
+    params: itemIdSchema(singular, String(rowExample(resource)['id'])),
+    headers: requestHeaders.system,
+  },
+  responses: {
+    ...writeResponses({}),
+    204: { description: 'The values are erased.', headers: headers() },
+    404: rowMissing(resource),
+    422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', errors.bodyInvalid([itemIdIssue('%FF')])),
+  },
+})
+
 const isUpdatable = (resource: Resource): boolean => updatableFields(resource).length > 0
+
+const hasHistory = (resource: Resource): boolean => historyDays(resource) !== undefined
 
 /** In the order of their routes: words before the id of a row, whose path would be theirs too. */
 export const verbs = {
@@ -325,6 +377,20 @@ export const verbs = {
     right: 'delete',
     isOffered: (one) => one.delete,
     describe: describeDelete,
+  },
+  history: {
+    method: 'get',
+    suffix: '/{item_id}/history',
+    right: 'read',
+    isOffered: hasHistory,
+    describe: describeHistory,
+  },
+  eraseHistory: {
+    method: 'delete',
+    suffix: '/{item_id}/history',
+    right: undefined,
+    isOffered: hasHistory,
+    describe: describeEraseHistory,
   },
 } as const satisfies Readonly<Record<VerbName, Verb>>
 

@@ -165,6 +165,12 @@ export const listParameters = (resource: Resource, registry: Registry = []): Rea
   ])
 }
 
+/** The parameters of the history of a row. */
+export const historyParameters: ReadonlyMap<string, ListParameter> = new Map<string, ListParameter>([
+  ['limit', commonParameters.limit()],
+  ['offset', { ...boundedInteger('Number of changes to skip.', 0, 0), apply: commonParameters.offset().apply }],
+])
+
 const aggregateDescriptions: Readonly<Record<Aggregate, string>> = {
   sum: 'The fields that are summed.',
   avg: 'The fields whose average is computed.',

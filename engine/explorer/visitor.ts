@@ -73,7 +73,7 @@ const seenBy = (registry: Registry, storage: Storage, rights: Rights, identity: 
 }
 
 /** What a service offers its visitors. */
-export type Offer = Omit<Visitor, 'name' | 'cursor'>
+export type Offer = Omit<Visitor, 'name' | 'history' | 'cursor'>
 
 export const visitorFor = (offer: Offer, identity: Identity, rights: Rights): Visitor => {
   const { registry, storage, operations } = offer
@@ -83,6 +83,8 @@ export const visitorFor = (offer: Offer, identity: Identity, rights: Rights): Vi
     ...offer,
     ...(!isPlain && seenBy(registry, storage, rights, identity)),
     operations: operations.filter((one) => one.kind !== 'own' || mayCall(one.definition, identity)),
+    history: (seen, id, page) =>
+      storage.history(registry.find(({ path }) => path === seen.path) as Resource, id, { ...page, rights }),
     name: identity.name,
     async cursor({ path }) {
       const resource = registry.find((one) => one.path === path) as Resource

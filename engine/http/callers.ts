@@ -139,6 +139,19 @@ export const resourceGuard = ({ registry, callers }: { registry: Registry; calle
         return rights
       })
     },
+    /** The rights of a read of which the service sees more than others who may read everything. */
+    readAs(ctx: AppContext): Found<Rights> {
+      ctx.state.isPrivate = true
+      return then(canRead ? callers.optional(ctx) : callers.required(ctx, 'read'), readable)
+    },
+    /** The permit of what only the write token may do. */
+    service(ctx: AppContext): Found<Permit> {
+      if (!callers.isConfigured) throw errors.writesDisabled()
+      return then(callers.required(ctx, 'write'), (permit) => {
+        if (!permit.caller.isService) throw errors.forbidden()
+        return permit
+      })
+    },
     /** The permit of a write. */
     write(ctx: AppContext, ...names: readonly AccessName[]): Found<Permit> {
       ctx.state.isPrivate = !isOpen

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
-import type { Identity } from '../descriptor/access.js'
+import { type Identity, service } from '../descriptor/access.js'
 import { isDate } from '../descriptor/clock.js'
 
 /** How often the file is looked at, in milliseconds. */
@@ -49,6 +49,10 @@ export const parseKeys = (source: string): ApiKey[] => {
     }
     return data
   })
+  if (keys.some(({ name }) => name === service.name))
+    throw new KeysError(
+      `a key cannot have the name ${service.name}: histories of rows would show it as the write token`,
+    )
   for (const member of ['name', 'sha256'] as const) {
     const repeated = keys.find((key, n) => keys.findIndex((other) => other[member] === key[member]) < n)
     if (repeated) throw new KeysError(`two keys have the same ${member}: ${repeated.name}`)

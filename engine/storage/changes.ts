@@ -15,8 +15,11 @@ import { boundIds, type LogAccess, seenReader } from './seen.js'
 import { joinSql, parameter, type Statement, sql } from './sql.js'
 import type { Change, ChangesPage, ChangesQuery, Storage } from './storage.js'
 
-/** How many entries are read at once, and at most for a page. */
-const [chunk, maxEntries] = [500, 10_000]
+/** How many entries are read at once, more after some of which nothing is told, and at most for a page. */
+const [chunk, quietChunk, maxEntries] = [100, 1_000, 10_000]
+
+/** A page with more bytes of rows gets no further one. */
+const maxBytes = 8 * 1024 * 1024
 
 /** How many rows a change of a row that they reference may move. */
 const maxMoved = 1_000
@@ -196,7 +199,8 @@ export const createChanges = (
     })
     let last: Place | undefined = unread?.last
     let lastRow = unread?.lastRow
-    for (let [read, size] = [0, Math.min(chunk, limit + 1)]; read < maxEntries; size = chunk) {
+    let [read, size, bytes] = [0, Math.min(chunk, limit + 1), 0]
+    while (read < maxEntries) {
       const values = { ...log.entriesValues(tables, { from, to, last }), $count: size }
       const entries = (await own.read(entriesStatement(tables.length), values)).map(parseEntry)
       if (entries.some(({ op }) => op === 'reset')) throw new Resync()
@@ -210,8 +214,10 @@ export const createChanges = (
           const change = told.get(candidate)
           if (change) {
             const { id } = change
-            if (!changes.has(id) && changes.size === limit) return page({ from, unread: { to, last, lastRow } })
+            const isFull = changes.size === limit || bytes > maxBytes
+            if (!changes.has(id) && isFull) return page({ from, unread: { to, last, lastRow } })
             changes.set(id, change)
+            bytes += change.row?.length ?? 0
           }
           lastRow = candidate.id
         }
@@ -220,6 +226,7 @@ export const createChanges = (
       }
       if (entries.length < size) return page({ from: to, unread: undefined })
       read += entries.length
+      size = told.size === 0 ? quietChunk : chunk
     }
     return page({ from, unread: { to, last, lastRow } })
   }

@@ -4,9 +4,9 @@
  */
 import { historyDays } from '../descriptor/logging.js'
 import { type Field, isLogged, type Registry, type Resource, type RowId } from '../descriptor/registry.js'
-import type { Cell } from './dialect.js'
+import type { CallerStatements, Cell } from './dialect.js'
 import { parseSnapshot, type Snapshot } from './snapshots.js'
-import type { Fragment, Sql, Statement, Values } from './sql.js'
+import type { Fragment, Sql, Values } from './sql.js'
 import type { CallerPlan } from './writeData.js'
 
 export const logTable = 'registry_log'
@@ -25,12 +25,6 @@ export const historyFields = (resource: Resource): readonly Field[] =>
 
 /** Whether an update may change nothing that a reader sees; its entry then names the fields that it has changed. */
 export const namesChanges = ({ fields }: Resource): boolean => fields.some(({ redacted, readBy }) => redacted || readBy)
-
-/** How the database is told that `$by` writes; `clear` where that outlasts a transaction. */
-export interface CallerStatements {
-  readonly set: Statement
-  readonly clear?: Statement
-}
 
 /** What tells the database who writes, if it keeps a log, and if that is known. */
 export const callerPlan = (

@@ -427,6 +427,7 @@ test('the start of a table page needs no row, so that a slow query does not dela
     product,
     registry: documents,
     storage,
+    history: async () => undefined,
     operations: [],
     writes: false,
     canSignIn: false,

@@ -32,6 +32,7 @@ test('settings have their defaults', () => {
     PREPARED_STATEMENTS: 'auto',
     CACHE_MB: 32,
     READ_TIMEOUT_MS: 10_000,
+    CHANGES_DAYS: 30,
     MAX_DOWNLOADS: 1_000,
     KEEP_ALIVE_S: 65,
     DRAIN_DELAY_MS: 0,

@@ -4,7 +4,8 @@
  */
 import { columnIn, servedValue } from '../../descriptor/kinds/index.js'
 import type { Field, Resource } from '../../descriptor/registry.js'
-import { type CallerStatements, historyFields, type LogReader, logTable, namesChanges } from '../log.js'
+import type { CallerStatements } from '../dialect.js'
+import { historyFields, type LogReader, logTable, namesChanges } from '../log.js'
 import type { OwnTable } from '../migration/migrationDialect.js'
 import { type DerivedObject, literal, objectName, quoted } from '../schema.js'
 import { rangesBetween } from '../snapshots.js'
@@ -116,6 +117,7 @@ begin
   end if;
   return null;
 end $$`,
+    'owner',
   )
 }
 

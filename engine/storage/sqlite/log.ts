@@ -1,14 +1,8 @@
 /** The log of changes on SQLite: its tables, and the triggers that write it. Each entry counts as a transaction, because one program writes at a time. */
 import { columnIn, servedValue } from '../../descriptor/kinds/index.js'
 import type { Field, Resource } from '../../descriptor/registry.js'
-import {
-  type CallerStatements,
-  historyFields,
-  type LogOperation,
-  type LogReader,
-  logTable,
-  namesChanges,
-} from '../log.js'
+import type { CallerStatements } from '../dialect.js'
+import { historyFields, type LogOperation, type LogReader, logTable, namesChanges } from '../log.js'
 import type { OwnTable } from '../migration/migrationDialect.js'
 import { type DerivedObject, literal, objectName, quoted } from '../schema.js'
 import { joinSql, parameter, type Sql, sql } from '../sql.js'
@@ -41,8 +35,13 @@ const now = `cast(round((julianday('now') - 2440587.5) * 86400000) as integer)`
 
 const columns = 'name, id, op, at, caller, mark, before, after, old_keys, new_keys, changed'
 
-const served = (field: Field, of: string): string =>
-  servedValue(columnIn('sqlite', field), `${of}${quoted(field.name)}`)
+/** A value as its JSON has it. Other programs have no function that prints numbers of many digits; whoever reads the log prints these again. */
+const served = (field: Field, of: string): string => {
+  const column = columnIn('sqlite', field)
+  const { isPortable } = column
+  const json = (name: string) => `case when ${isPortable?.(name)} then ${name} else json(printf('%!.17g', ${name})) end`
+  return servedValue(isPortable ? { ...column, json } : column, `${of}${quoted(field.name)}`)
+}
 
 const jsonObject = (fields: readonly Field[], value: (field: Field) => string): string =>
   fields.length === 0 ? 'null' : `json_object(${fields.map((field) => `'${field.name}', ${value(field)}`).join(', ')})`
