@@ -10,7 +10,16 @@ import { parseKeys } from './engine/http/keys.js'
 import { listen } from './engine/http/listen.js'
 import type { InFlight, OnRequest } from './engine/http/requestLog.js'
 import { usedNames } from './engine/http/sessions.js'
-import { loadCode, openApp, openCredentials, openDatabase, type Project, statementTrace } from './engine/open.js'
+import {
+  loadCode,
+  openApp,
+  openCredentials,
+  openDatabase,
+  openWebhooks,
+  type Project,
+  statementTrace,
+  type Webhooks,
+} from './engine/open.js'
 import { commandLine } from './engine/process/commandLine.js'
 import { sqlitePath } from './engine/process/databaseUrl.js'
 import { createLogger, notices } from './engine/process/log.js'
@@ -48,6 +57,7 @@ const openReported = async (project: Project, trace?: Trace): Promise<Storage> =
 const startMetrics = async (
   storage: Storage,
   inFlight: InFlight,
+  webhooks: Webhooks | undefined,
   { product, settings: { DATABASE_URL } }: Project,
 ): Promise<OnRequest> => {
   const { registerMetrics, replyToSupervisor } = await import('./engine/http/metrics.js')
@@ -57,7 +67,7 @@ const startMetrics = async (
   const build = { version: product.version, build: basename(import.meta.dirname), node: process.version, database }
   const path = sqlitePath(DATABASE_URL)
   const folder = path === undefined || path === ':memory:' ? undefined : dirname(path)
-  return registerMetrics({ storage, inFlight, build, folder })
+  return registerMetrics({ storage, inFlight, webhooks, build, folder })
 }
 
 let restarts = 0
@@ -115,7 +125,9 @@ const serve = async (project: Project): Promise<Started> => {
   const storage = await openReported(project, statementTrace(logger))
   const writes = await describeWrites(storage, settings)
   const inFlight = { count: 0, waiting: 0 }
-  const onRequest = settings.METRICS_PORT === undefined ? undefined : await startMetrics(storage, inFlight, project)
+  const webhooks = await openWebhooks(project, storage, (message) => notices.warn(message))
+  const onRequest =
+    settings.METRICS_PORT === undefined ? undefined : await startMetrics(storage, inFlight, webhooks, project)
   let isStopping = false
   const app = openApp(project, { storage, credentials, logger, onRequest, inFlight, isStopping: () => isStopping })
   const target = { host: settings.HOST, port: settings.PORT, keepAliveMs: settings.KEEP_ALIVE_S * 1000 }
@@ -125,9 +137,12 @@ const serve = async (project: Project): Promise<Started> => {
   onStopSignal(settings, async () => {
     isStopping = true
     app.stop()
+    // Another process goes on with them meanwhile.
+    const sent = webhooks?.stop()
     // Load balancers see that /readyz fails and stop sending requests; until then, requests are served.
     if (settings.DRAIN_DELAY_MS > 0) await sleep(settings.DRAIN_DELAY_MS)
     await stop()
+    await sent
     await storage.close()
     if (cluster.isPrimary) notices.info('Stopped; every request has its response.')
     process.exit(0)

@@ -15,6 +15,8 @@ import { openStorage } from './storage/open.js'
 import type { StorageOptions } from './storage/options.js'
 import { pruneRegularly } from './storage/pruning.js'
 import type { Storage } from './storage/storage.js'
+import { createSender, type Sender } from './webhooks/sender.js'
+import { openSubscribers } from './webhooks/subscribers.js'
 
 /** The code of a project: that which runs within its service, and that which runs once on each database. */
 interface Code {
@@ -70,6 +72,32 @@ export const openCredentials = (
   return {
     ...(API_KEYS_FILE !== '' && { keys: openKeys(API_KEYS_FILE, warn) }),
     ...((JWT_ISSUER ?? JWT_SECRET) && { verifyToken: tokenVerifier(options, warn), settings: JSON.stringify(options) }),
+  }
+}
+
+export interface Webhooks extends Pick<Sender, 'stats'> {
+  /** Resolves when nothing needs the database any more. */
+  stop(): Promise<void>
+}
+
+/** Begins to tell subscribers of changes, if there are any; throws if their file cannot be used. */
+export const openWebhooks = async (
+  { registry, settings }: Project,
+  storage: Storage,
+  warn: Warn,
+): Promise<Webhooks | undefined> => {
+  const { WEBHOOKS_FILE, WEBHOOKS_ALLOW_PRIVATE: allowPrivate } = settings
+  if (WEBHOOKS_FILE === '') return undefined
+  const onChange = () => sender.refresh()
+  const file = openSubscribers(WEBHOOKS_FILE, { registry, allowPrivate, warn }, onChange)
+  const sender = createSender({ storage, registry, subscribers: file.entries, allowPrivate, warn })
+  await sender.start()
+  return {
+    stats: sender.stats,
+    async stop() {
+      file.close()
+      await sender.stop()
+    },
   }
 }
 

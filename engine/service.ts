@@ -13,7 +13,7 @@ import { loadRegistry } from './descriptor/load.js'
 import { didYouMean } from './descriptor/nearest.js'
 import type { Registry } from './descriptor/registry.js'
 import { listen } from './http/listen.js'
-import { loadCode, openApp, openCredentials, openDatabase, statementTrace } from './open.js'
+import { loadCode, openApp, openCredentials, openDatabase, openWebhooks, statementTrace } from './open.js'
 import { sqlitePath } from './process/databaseUrl.js'
 import { createLogger } from './process/log.js'
 import { explainListenError, readSettings, type Settings, SettingsError, settingNames } from './process/settings.js'
@@ -52,6 +52,7 @@ const readServiceSettings = (
   const paths = {
     API_KEYS_FILE: within(given['API_KEYS_FILE']),
     DATABASE_PASSWORD_FILE: within(given['DATABASE_PASSWORD_FILE']),
+    WEBHOOKS_FILE: within(given['WEBHOOKS_FILE']),
   }
   const settings = readSettings({ ...given, ...paths }, { database, keysFile: within(keysFile) })
   if (settings.WORKERS > 1)
@@ -113,6 +114,10 @@ export const openService = async (
   const project = { ...file, ...(await loadCode(folder, registry)), settings, registry }
   const credentials = findCaller ? { keys: { find: findCaller, close() {} } } : openCredentials(settings, warn)
   const storage = await openDatabase(project, { progress: () => {}, warn, trace: statementTrace(logger) })
+  const webhooks = await openWebhooks(project, storage, warn).catch(async (error) => {
+    await storage.close()
+    throw error
+  })
   let closing: Promise<void> | undefined
   const parts = { storage, credentials, logger, isStopping: () => closing !== undefined }
   const app = openApp(project, parts)
@@ -166,7 +171,7 @@ export const openService = async (
     close() {
       closing ??= (async () => {
         app.stop()
-        await (await listening?.catch(() => undefined))?.stop()
+        await Promise.all([webhooks?.stop(), (await listening?.catch(() => undefined))?.stop()])
         // The program may never read the rest of a download.
         const limit = new AbortController()
         const late = delay(settings.DRAIN_TIMEOUT_MS, undefined, { signal: limit.signal }).catch(() => {})

@@ -2,11 +2,11 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '../engine/descriptor/nearest.js'
 import { RegistryError } from '../engine/descriptor/registryError.js'
-import { KeysError } from '../engine/http/keys.js'
 import { commandLine } from '../engine/process/commandLine.js'
 import { publicDatabaseUrl } from '../engine/process/databaseUrl.js'
 import { endProgressLine } from '../engine/process/progress.js'
 import { SettingsError } from '../engine/process/settings.js'
+import { SettingFileError } from '../engine/process/watchedFile.js'
 import { StorageError } from '../engine/storage/failures.js'
 import { isInterrupted } from './cleanup.js'
 import './closedOutput.js'
@@ -228,7 +228,7 @@ export const parseCommand = <O extends Options>(
 }
 
 const isExpected = (error: unknown): error is Error =>
-  [UsageError, CommandError, SettingsError, KeysError, RegistryError, StorageError].some(
+  [UsageError, CommandError, SettingsError, SettingFileError, RegistryError, StorageError].some(
     (kind) => error instanceof kind,
   )
 

@@ -55,8 +55,8 @@ export class HttpError extends Error {
 
 const httpError = (
   status: number,
-  // What not every service has is documented where it applies.
-  code: keyof typeof errorCodes | 'forbidden' | 'resync' | 'erased',
+  // What not every service has, or depends on the caller, is documented where it applies.
+  code: keyof typeof errorCodes | 'forbidden' | 'erased' | 'resync',
   message: string,
   headers?: ResponseHeaders,
   details?: object,

@@ -151,20 +151,20 @@ export const summaryQueryParser = (resource: Resource) => {
   }
 }
 
-/** Parses the query string of a request for changes. */
-export const parseFollowQuery = (querystring: string): FollowQuery => {
-  const issues: Issue[] = []
-  const { query } = readParameters(followParameters, defaultFollowQuery, querystring, issues)
-  if (issues.length > 0) throw parametersInvalid(issues)
-  return query
-}
-
 /** Parses the query string of the history of a row. */
 export const parseHistoryQuery = (querystring: string): ListQuery['page'] => {
   const issues: Issue[] = []
   const { page } = readParameters<SentQuery>(historyParameters, defaultListQuery, querystring, issues).query
   if (issues.length > 0) throw parametersInvalid(issues)
   return page
+}
+
+/** Parses the query string of a request for changes. */
+export const parseFollowQuery = (querystring: string): FollowQuery => {
+  const issues: Issue[] = []
+  const { query } = readParameters(followParameters, defaultFollowQuery, querystring, issues)
+  if (issues.length > 0) throw parametersInvalid(issues)
+  return query
 }
 
 const itemId = storableText()

@@ -1,12 +1,9 @@
 /** API keys: a file with their digests, read again when it changes. */
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import { type Identity, service } from '../descriptor/access.js'
 import { isDate } from '../descriptor/clock.js'
-
-/** How often the file is looked at, in milliseconds. */
-const checkMs = 2_000
+import { SettingFileError, watchFile } from '../process/watchedFile.js'
 
 const word = z.string().min(1).max(200)
 
@@ -22,10 +19,6 @@ const keySchema = z.strictObject({
 
 export type ApiKey = z.output<typeof keySchema>
 
-export class KeysError extends Error {
-  override readonly name = 'KeysError'
-}
-
 export const digestOf = (key: string | Buffer): string => createHash('sha256').update(key).digest('hex')
 
 /** What a key may have, for messages; its values are not shown. */
@@ -38,24 +31,24 @@ export const parseKeys = (source: string): ApiKey[] => {
   try {
     entries = JSON.parse(source)
   } catch {
-    throw new KeysError('it is not valid JSON')
+    throw new SettingFileError('it is not valid JSON')
   }
-  if (!Array.isArray(entries)) throw new KeysError('it is not a JSON array')
+  if (!Array.isArray(entries)) throw new SettingFileError('it is not a JSON array')
   const keys = entries.map((one, n) => {
     const { data, error } = keySchema.safeParse(one)
     if (!data) {
       const place = error.issues[0]?.path.join('.') || error.issues[0]?.message
-      throw new KeysError(`key ${n + 1} is not valid (${place}); ${expected}`)
+      throw new SettingFileError(`key ${n + 1} is not valid (${place}); ${expected}`)
     }
     return data
   })
   if (keys.some(({ name }) => name === service.name))
-    throw new KeysError(
+    throw new SettingFileError(
       `a key cannot have the name ${service.name}: histories of rows would show it as the write token`,
     )
   for (const member of ['name', 'sha256'] as const) {
     const repeated = keys.find((key, n) => keys.findIndex((other) => other[member] === key[member]) < n)
-    if (repeated) throw new KeysError(`two keys have the same ${member}: ${repeated.name}`)
+    if (repeated) throw new SettingFileError(`two keys have the same ${member}: ${repeated.name}`)
   }
   return keys
 }
@@ -68,41 +61,19 @@ const identityOf = ({ name, roles, claims = {}, expires }: ApiKey): Identity => 
   ...(expires !== undefined && { expires: Date.parse(`${expires}T00:00:00Z`) }),
 })
 
-/** Opens the file of keys; throws if it is wrong. One that does not exist yet has no keys; one that becomes wrong later leaves the keys as they were. */
+/** Opens the file of keys; throws if it is wrong. */
 export const openKeys = (path: string, warn: (message: string) => void) => {
-  const stateOf = () => {
-    const { mtimeMs, size, ino, ctimeMs } = statSync(path)
-    return `${mtimeMs} ${ctimeMs} ${size} ${ino}`
+  let identities = new Map<string, Identity>()
+  const parse = (source: string): ApiKey[] => {
+    const keys = parseKeys(source)
+    identities = new Map(keys.map((key) => [key.sha256, identityOf(key)]))
+    return keys
   }
-  const read = () => new Map(parseKeys(readFileSync(path, 'utf8')).map((key) => [key.sha256, identityOf(key)]))
-  let state = 'missing'
-  let keys: ReturnType<typeof read> = new Map()
-  try {
-    if (existsSync(path)) {
-      state = stateOf()
-      keys = read()
-    }
-  } catch (error) {
-    throw new KeysError(`API_KEYS_FILE cannot be used: ${(error as Error).message}`)
-  }
-  const look = () => {
-    let now = 'missing'
-    try {
-      now = stateOf()
-      if (now === state) return
-      keys = read()
-      warn(`API_KEYS_FILE was read again: ${keys.size} keys.`)
-    } catch (error) {
-      if (now !== state)
-        warn(`API_KEYS_FILE cannot be used, and the keys stay as they were: ${(error as Error).message}`)
-    }
-    state = now
-  }
-  const timer = setInterval(look, checkMs).unref()
+  const file = watchFile({ setting: 'API_KEYS_FILE', path, parse, noun: 'keys', warn })
   return {
     /** The caller with a key of this digest; the key may have expired. */
-    find: (digest: string): Identity | undefined => keys.get(digest),
-    close: () => clearInterval(timer),
+    find: (digest: string): Identity | undefined => identities.get(digest),
+    close: file.close,
   }
 }
 

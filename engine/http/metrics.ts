@@ -35,15 +35,16 @@ const countTimeoutMs = 100
 /** How long the metrics wait for the database, in milliseconds. */
 const pingTimeoutMs = 500
 
+type Samples = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>
+
 interface Measured {
   /** The folder of the SQLite file. */
   readonly folder?: string | undefined
   readonly storage: Storage
   readonly inFlight: InFlight
+  readonly webhooks?: { stats(): Readonly<Record<'attempts' | 'lags', Samples>> } | undefined
   readonly build: Readonly<Record<string, string>>
 }
-
-type Samples = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>
 
 /** A metric whose values are read when it is scraped; those of several workers are added, unless the first has them all. */
 const readMetric = (
@@ -120,6 +121,22 @@ const registerStorage = ({ storage }: Measured): void => {
   readMetric('registry_rows', 'Rows, by resource.', rows, ['resource'], 'first')
 }
 
+const registerWebhooks = ({ webhooks }: Measured): void => {
+  if (!webhooks) return
+  readMetric(
+    'registry_webhook_attempts_total',
+    'Attempts to deliver a webhook, by subscriber and outcome: delivered, failed, ended.',
+    () => webhooks.stats().attempts,
+    ['subscriber', 'outcome'],
+  )
+  readMetric(
+    'registry_webhook_lag_seconds',
+    'For how long the first change waits that a subscriber has not been told of.',
+    () => webhooks.stats().lags,
+    ['subscriber'],
+  )
+}
+
 /** What an alert needs: whether the database responds, and how much room its disk has. */
 const registerHealth = ({ storage, folder }: Measured): void => {
   let running: Promise<number> | undefined
@@ -170,6 +187,7 @@ export const registerMetrics = (measured: Measured): OnRequest => {
   registerProcess(measured)
   registerStorage(measured)
   registerHealth(measured)
+  registerWebhooks(measured)
   const requests = new Counter({
     name: 'registry_http_requests_total',
     help: 'Requests, by operation and status.',

@@ -125,6 +125,12 @@ const variables = {
     '30',
     amount('days', 1, 36_500),
   ),
+  WEBHOOKS_FILE: variable('file with the subscribers that are told of changes', '', readableFile),
+  WEBHOOKS_ALLOW_PRIVATE: variable(
+    'whether subscribers may have private addresses, and http: instead of https:',
+    'false',
+    boolean,
+  ),
   MAX_DOWNLOADS: variable(
     'downloads and large pages that a process sends at the same time, before more get 503',
     '1000',

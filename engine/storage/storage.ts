@@ -11,6 +11,7 @@ import {
   type Value,
 } from '../descriptor/registry.js'
 import type { SummaryQuery } from '../descriptor/summary.js'
+import type { WebhookStore } from './webhookData.js'
 import type {
   BatchOutcome,
   Conflict,
@@ -238,6 +239,8 @@ export interface Storage {
   changes(resource: Resource, query: ChangesQuery): Promise<ChangesPage | 'resync'>
   /** What differs after each change of the tables of these resources, all in one read. */
   versions(resources: readonly Resource[]): Promise<ReadonlyMap<Resource, string>>
+  /** Where subscribers of webhooks are, and what they are told next. */
+  readonly webhooks: WebhookStore
   /** Deletes some of the entries of the log that are no longer kept; resolves with whether there are more. */
   pruneLog(): Promise<boolean>
   /** The changes of a row of a resource with `history`, as far as the reader sees them; undefined if it may read none. */

@@ -33,6 +33,8 @@ test('settings have their defaults', () => {
     CACHE_MB: 32,
     READ_TIMEOUT_MS: 10_000,
     CHANGES_DAYS: 30,
+    WEBHOOKS_FILE: '',
+    WEBHOOKS_ALLOW_PRIVATE: false,
     MAX_DOWNLOADS: 1_000,
     KEEP_ALIVE_S: 65,
     DRAIN_DELAY_MS: 0,

@@ -13,8 +13,16 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'engine/storage': ['engine/descriptor'],
   'engine/explorer': ['engine/contract', 'engine/storage', 'engine/descriptor'],
   'engine/http': ['engine/explorer', 'engine/contract', 'engine/storage', 'engine/descriptor'],
+  'engine/webhooks': ['engine/contract', 'engine/storage', 'engine/descriptor'],
   'engine/process': ['engine/descriptor'],
-  engine: ['engine/descriptor', 'engine/contract', 'engine/storage', 'engine/http', 'engine/process'],
+  engine: [
+    'engine/descriptor',
+    'engine/contract',
+    'engine/storage',
+    'engine/http',
+    'engine/webhooks',
+    'engine/process',
+  ],
   support: ['engine'],
   'server.ts': ['engine', 'support'],
   cli: ['engine', 'support', 'server.ts'],
@@ -27,7 +35,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 // biome-ignore format: one list
 const universal = [
   'batchPerTick', 'buildOnce', 'commandLine', 'databaseUrl', 'digestSet', 'jsonError', 'limited', 'oncePer', 'safeUrl',
-  'stripTypes', 'typescript',
+  'stripTypes', 'typescript', 'watchedFile',
 ].map((name) => `engine/process/${name}.ts`)
 
 const filesIn = (folder: string): string[] =>

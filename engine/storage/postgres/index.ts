@@ -16,6 +16,7 @@ import type { Storage } from '../storage.js'
 import { resourceTables } from '../tables.js'
 import { textSize } from '../unmanaged.js'
 import { runInTurn } from '../walk.js'
+import { webhookStore } from '../webhooks.js'
 import type { ImportedRow } from '../writeData.js'
 import { withTimeout } from './attempts.js'
 import { columnType, isCompatible, kindOfType } from './catalogue.js'
@@ -125,6 +126,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       const states = await connections.check(tableStates, { names: resources.map((resource) => resource.table) })
       return new Map(resources.map((resource, n) => [resource, String(states[n]?.[0])]))
     },
+    webhooks: webhookStore(dialect, own),
     table,
     batch,
     transaction: createTransactions(connections, forTransactions, {

@@ -10,6 +10,7 @@ import type { OwnTable } from '../migration/migrationDialect.js'
 import { type DerivedObject, literal, objectName, quoted } from '../schema.js'
 import { rangesBetween } from '../snapshots.js'
 import { parameter, sql } from '../sql.js'
+import { webhookTables } from '../webhooks.js'
 import { prepared } from './prepared.js'
 import { pinned } from './sqlFunction.js'
 
@@ -36,6 +37,7 @@ export const logTables: Readonly<Record<string, OwnTable>> = {
       newOrigin,
     ],
   },
+  ...webhookTables('bigint'),
 }
 
 /** Whether the database was restored since, and what begins its log anew. */

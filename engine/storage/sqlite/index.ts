@@ -16,6 +16,7 @@ import type { Storage } from '../storage.js'
 import { resourceTables } from '../tables.js'
 import { textSize } from '../unmanaged.js'
 import { runAtOnce } from '../walk.js'
+import { webhookStore } from '../webhooks.js'
 import type { ImportedRow } from '../writeData.js'
 import { readCatalogue, tableChecks } from './catalogue.js'
 import { compile } from './compile.js'
@@ -112,6 +113,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
       const states = new Map((await own.read(tableStates, {})).map(([of, state]) => [of, String(state)]))
       return new Map(resources.map((resource) => [resource, states.get(resource.table) ?? '']))
     },
+    webhooks: webhookStore(sqliteDialect, own),
     table,
     batch,
     transaction: transactions.run,

@@ -6,6 +6,7 @@ import { historyFields, type LogOperation, type LogReader, logTable, namesChange
 import type { OwnTable } from '../migration/migrationDialect.js'
 import { type DerivedObject, literal, objectName, quoted } from '../schema.js'
 import { joinSql, parameter, type Sql, sql } from '../sql.js'
+import { webhookTables } from '../webhooks.js'
 import { compile } from './compile.js'
 
 /** The caller of the transaction that writes; null for other programs. */
@@ -23,6 +24,7 @@ export const logTables: Readonly<Record<string, OwnTable>> = {
   [callerTable]: {
     create: [`create table ${callerTable} (name text)`, `insert into ${callerTable} values (null)`],
   },
+  ...webhookTables('integer'),
 }
 
 export const callerIs: CallerStatements = {
