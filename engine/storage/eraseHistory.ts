@@ -7,6 +7,7 @@ import { keysTable } from './keys.js'
 import { logTable } from './log.js'
 import { parameter, sql, toBuffer } from './sql.js'
 import type { Storage } from './storage.js'
+import { eraseDeliveries } from './webhooks.js'
 
 /** So many stored responses are read at once. */
 const responsesAtOnce = 500
@@ -19,12 +20,13 @@ interface Parts {
 }
 
 export const createEraser = ({ registry, dialect, own, table }: Parts): Storage['eraseHistory'] => {
-  const { compile, tellAgain = '', overwriteDeleted, bytes } = dialect
+  const { compile, tellAgain = '', bytes } = dialect
   const ofRow = sql`name = ${parameter('name', 'text')} and id = ${parameter('id', 'text')}`
   const find = compile(sql`select 1 from ${logTable} where ${ofRow} limit 1`)
   const eraseLog = compile(
     sql`update ${logTable} set before = null, after = null, old_keys = null, new_keys = null${tellAgain} where ${ofRow}`,
   )
+  const dropDeliveries = compile(eraseDeliveries)
   const body = 'cast(body as text)'
   const start = parameter('start', 'text')
   // What begins with an id is a row; others may have the row anywhere.
@@ -39,10 +41,10 @@ export const createEraser = ({ registry, dialect, own, table }: Parts): Storage[
 
   return (resource: Resource, id: RowId) =>
     own.transaction(async (run) => {
-      if (overwriteDeleted) await run(overwriteDeleted.begin, {})
       const row = { name: resource.table, id }
       const isLogged = (await run(find, row)).length > 0
       await run(eraseLog, row)
+      await run(dropDeliveries, { $resource: resource.path })
       const text = isWhole(idField(resource)) ? id : JSON.stringify(id)
       for (let after: Cell | undefined = ''; after !== undefined; ) {
         const responses: readonly (readonly Cell[])[] = await run(readResponses, { after, start: `{"id":${text},` })
@@ -52,7 +54,6 @@ export const createEraser = ({ registry, dialect, own, table }: Parts): Storage[
         }
         after = responses.length === responsesAtOnce ? responses.at(-1)?.[0] : undefined
       }
-      if (overwriteDeleted) await run(overwriteDeleted.end, {})
       return isLogged || (await table(resource).get(id)) !== undefined
     })
 }
