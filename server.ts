@@ -124,7 +124,7 @@ const serve = async (project: Project): Promise<Started> => {
   const credentials = openCredentials(settings, (message) => notices.warn(message))
   const storage = await openReported(project, statementTrace(logger))
   const writes = await describeWrites(storage, settings)
-  const inFlight = { count: 0 }
+  const inFlight = { count: 0, waiting: 0 }
   const webhooks = await openWebhooks(project, storage, (message) => notices.warn(message))
   const onRequest =
     settings.METRICS_PORT === undefined ? undefined : await startMetrics(storage, inFlight, webhooks, project)
@@ -136,6 +136,7 @@ const serve = async (project: Project): Promise<Started> => {
   process.on('unhandledRejection', (error) => logger.error({ err: error }, 'code failed that nobody waited for'))
   onStopSignal(settings, async () => {
     isStopping = true
+    app.stop()
     // Another process goes on with them meanwhile.
     const sent = webhooks?.stop()
     // Load balancers see that /readyz fails and stop sending requests; until then, requests are served.

@@ -1,5 +1,6 @@
 /** Formats the results as Markdown. */
 import { cpus, release, totalmem } from 'node:os'
+import { type ChangesTime, kindNames } from './changes.js'
 import type { Growth } from './growth.js'
 import type { ImportRates } from './imports.js'
 import type { OperationRates } from './operations.js'
@@ -15,6 +16,7 @@ interface Results {
   readonly imports: ImportRates
   readonly operations: OperationRates
   readonly rights: readonly RightsTime[]
+  readonly changes: ChangesTime
   readonly growth: { readonly rows: number; readonly growths: readonly Growth[] }
 }
 
@@ -87,8 +89,42 @@ export const rightsPart = (times: readonly RightsTime[]): string => {
   ].join('\n\n')
 }
 
+export const changesPart = ({ creates, updates, page, history }: ChangesTime): string => {
+  const cells = (rates: ChangesTime['creates']) =>
+    kindNames.map((name) => `${rounded(rates[name])} (${ratio(rates[name] / rates.neither)})`)
+  const times = ([empty, long]: ChangesTime['page']) => [empty.toFixed(2), long.toFixed(2), ratio(long / empty)]
+  return [
+    '### The log of changes',
+    'Creates and updates a second of sixteen clients, of resources with `changes`, with `history`, with both and with neither; beside it, the part of those of a resource with neither.',
+    table(
+      ['', ...kindNames],
+      [
+        ['creates', ...cells(creates)],
+        ['updates', ...cells(updates)],
+      ],
+    ),
+    'Milliseconds of a page of 100 changes and of the history of a row, in a new log, and at the end of one with a million entries.',
+    table(
+      ['', 'new log', 'a million entries', 'ratio'],
+      [
+        ['a page of changes', ...times(page)],
+        ['a history', ...times(history)],
+      ],
+    ),
+  ].join('\n\n')
+}
+
 /** The section of one database system in docs/benchmarks.md. */
-export const markdown = ({ target, measured, unavailable, imports, operations, rights, growth }: Results): string => {
+export const markdown = ({
+  target,
+  measured,
+  unavailable,
+  imports,
+  operations,
+  rights,
+  changes,
+  growth,
+}: Results): string => {
   const parts = [
     `## ${target.system}`,
     `Created by \`${target.command}\` on ${machine()}, with wrk and sixteen connections, ${target.setup}, each with its default settings; this service writes its log and sets security headers.`,
@@ -105,6 +141,7 @@ export const markdown = ({ target, measured, unavailable, imports, operations, r
     ),
     operationsPart(operations),
     rightsPart(rights),
+    changesPart(changes),
     `### Growth to ${growth.rows.toLocaleString('en')} rows`,
     'Median latency in milliseconds for one client, with the response cache off and the data already read from disk.',
     table(

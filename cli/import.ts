@@ -113,15 +113,16 @@ const storeWithHooks = async (
   parts: (table: Table) => AsyncIterable<readonly ImportedRow[]>,
   isUndone: boolean,
 ): Promise<Refused['failure'] | undefined> => {
+  const permit = permitFor(serviceCaller)
   const storeParts = async (transaction: Transaction): Promise<undefined> => {
     for await (const rows of parts(transaction.table(resource))) {
       const given = { rows, mode: 'store', created } as const
-      const outcome = await importWithin(service, transaction, resource, given, permitFor(serviceCaller))
+      const outcome = await importWithin(service, transaction, resource, given, permit)
       if (!('body' in outcome)) throw new Refused(outcome)
     }
   }
   try {
-    return await transactImport(service, isUndone, storeParts, Number.POSITIVE_INFINITY)
+    return await transactImport(service, permit, isUndone, storeParts, Number.POSITIVE_INFINITY)
   } catch (error) {
     if (error instanceof Refused) return error.failure
     throw error

@@ -1,6 +1,7 @@
 /** The file with the digests of API keys: adds a key, and removes one. */
 import { randomBytes } from 'node:crypto'
 import { chmodSync, chownSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { service } from '../engine/descriptor/access.js'
 import { didYouMean } from '../engine/descriptor/nearest.js'
 import { type ApiKey, digestOf, parseKeys } from '../engine/http/keys.js'
 import { CommandError } from '../support/options.js'
@@ -35,6 +36,8 @@ const writeKeys = (path: string, keys: readonly ApiKey[]): void => {
 /** Makes a key, adds its digest to the file, and returns the key, which is nowhere else. */
 export const addKey = (path: string, { name, roles, claims, expires }: Omit<ApiKey, 'sha256'>): string => {
   const keys = readKeys(path)
+  if (name === service.name)
+    throw new CommandError(`A key cannot have the name ${name}, which is that of the write token.`)
   if (keys.some((other) => other.name === name))
     throw new CommandError(`There is a key with the name "${name}" already.`)
   const key = randomBytes(32).toString('base64url')

@@ -13,6 +13,7 @@ import type { ProductFile } from './product.js'
 import { loadMigrations, type MigrationFile } from './storage/migration/migrationFiles.js'
 import { openStorage } from './storage/open.js'
 import type { StorageOptions } from './storage/options.js'
+import { pruneRegularly } from './storage/pruning.js'
 import type { Storage } from './storage/storage.js'
 import { createSender, type Sender } from './webhooks/sender.js'
 import { openSubscribers } from './webhooks/subscribers.js'
@@ -129,7 +130,16 @@ export const openApp = (
     middleware,
     isStopping,
   }
-  return createApp(service, logger, onRequest, inFlight)
+  const app = createApp(service, logger, onRequest, inFlight)
+  const stopPruning = pruneRegularly({ storage, registry, warn: (message) => logger.warn(message) })
+  return {
+    ...app,
+    /** Ends what would go on by itself; what is asked for is still answered. */
+    stop(): void {
+      app.stopWaiting()
+      stopPruning()
+    },
+  }
 }
 
 /** What a debug log says about each statement. */

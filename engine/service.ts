@@ -170,6 +170,7 @@ export const openService = async (
     },
     close() {
       closing ??= (async () => {
+        app.stop()
         await Promise.all([webhooks?.stop(), (await listening?.catch(() => undefined))?.stop()])
         // The program may never read the rest of a download.
         const limit = new AbortController()

@@ -55,7 +55,7 @@ export const startTestService = async (): Promise<TestService> => {
   )
   const keyOf = (caller: TestCaller | 'API_TOKEN'): string => {
     if (caller === 'API_TOKEN') return token
-    if (typeof caller?.name !== 'string' || caller.name === '')
+    if (typeof caller?.name !== 'string' || ['', 'API_TOKEN'].includes(caller.name))
       throw new Error("A caller of as() is 'API_TOKEN' or has a name: as({ name: 'ana', roles: ['hr'] }).")
     const key = randomKey()
     const { name, roles = [], claims = {} } = caller

@@ -1,4 +1,5 @@
 /** Loads the demo rows of some resources into a database that has rows of others. */
+import { service as serviceCaller } from '../../engine/descriptor/access.js'
 import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { emptyResources, type Storage } from '../../engine/storage/storage.js'
 import { describeFailure } from '../../support/failures.js'
@@ -47,7 +48,8 @@ export const loadDemoRows = async (storage: Storage, resources: Registry, log: (
   }
   const missing = await missingReferences(storage, resources)
   if (missing.length > 0) fail(missing)
-  await storage.fill(resources.map((resource) => ({ resource, rows: resource.demo }))).catch((error: Error) => {
+  const batches = resources.map((resource) => ({ resource, rows: resource.demo }))
+  await storage.fill(batches, serviceCaller.name).catch((error: Error) => {
     throw new CommandError(`Nothing was loaded. ${describeFailure(error) ?? error.message}`)
   })
   for (const { path, demo } of resources) log(`${path}: loaded ${counted(demo.length, 'demo row')}.`)

@@ -25,14 +25,14 @@ export const callerResponses = {
 }
 
 /** What the documents say about who may use an operation of a resource that needs a right. */
-export const accessOf = (registry: Registry, resource: Resource, right: AccessName) => {
+export const accessOf = (registry: Registry, resource: Resource, right: AccessName | undefined) => {
   const { access } = resource
   if (right === 'read' && isPublic(resource)) {
     if (!isGuarded(resource)) return { security: [] }
     const sentence = 'Everybody may; some fields are null without the right role.'
     return { sentence, security: [{}, { caller: [] }] }
   }
-  if (!access) {
+  if (!access || right === undefined) {
     const responses = { 401: tokenMissingResponse, ...(hasAccess(registry) && notAllowed) }
     return { sentence: 'Requires the write token.', security: [{ writeToken: [] }], responses }
   }

@@ -55,8 +55,8 @@ export class HttpError extends Error {
 
 const httpError = (
   status: number,
-  // What depends on the caller is documented where it applies.
-  code: keyof typeof errorCodes | 'forbidden',
+  // What not every service has, or depends on the caller, is documented where it applies.
+  code: keyof typeof errorCodes | 'forbidden' | 'erased' | 'resync',
   message: string,
   headers?: ResponseHeaders,
   details?: object,
@@ -79,6 +79,10 @@ export const callerMissing = (): HttpError =>
 
 export const callerUnknown = (): HttpError =>
   unauthorized('api', 'The key or token is not known, is wrong, or has expired.', true)
+
+/** A token whose subject is the name of the caller with the write token. */
+export const callerReserved = (name = 'API_TOKEN'): HttpError =>
+  unauthorized('api', `A token cannot have the subject "${name}", which is the name of the write token.`, true)
 
 export const forbidden = (): HttpError =>
   httpError(403, 'forbidden', 'Your key or token does not allow this operation.')
@@ -142,6 +146,14 @@ export const methodNotAllowed = (method: string, allow: string, headers?: Respon
     ...headers,
   })
 
+/** Of somebody who follows changes. */
+export const resync = (): HttpError =>
+  httpError(
+    410,
+    'resync',
+    'What has changed since this cursor cannot be told any more, or your rights have changed: take a new cursor, read the list again, and go on from there.',
+  )
+
 export const preconditionFailed = (etag?: string): HttpError =>
   httpError(
     412,
@@ -203,6 +215,10 @@ export const ownError = (status: number, code: string, message: string, details?
 
 export const internalError = (): HttpError =>
   httpError(500, 'internal_error', 'Unexpected error. Report it with the X-Request-Id of this response.')
+
+/** Of a retry whose first response cannot be returned, because values in it were erased since. */
+export const responseErased = (): HttpError =>
+  httpError(410, 'erased', 'This request was carried out before, and its response is erased. Nothing was done again.')
 
 export const maxIssues = 100
 

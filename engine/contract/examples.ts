@@ -132,7 +132,25 @@ export const createdExample = (registry: Registry, resource: Resource): RowValue
   return { ...Object.fromEntries(created), id: last + 1 }
 }
 
+/** The history of the example row, which has not changed since it was created. */
+export const historyExample = (resource: Resource): object => {
+  const row = Object.entries(rowExample(resource)).filter(([, value]) => value !== null)
+  const changed = Object.fromEntries(row.map(([name, value]) => [name, [null, value]]))
+  return {
+    data: [{ at: '2026-01-31T12:00:00.000Z', by: 'ana', op: 'create', changed }],
+    meta: { total: 1, limit: 50, offset: 0 },
+  }
+}
+
 export const pageExample = (resource: Resource): object => ({
   data: [rowExample(resource)],
   meta: { total: Math.max(1, exampleRows(resource).length), limit: 1, offset: 0 },
 })
+
+export const changesExample = (resource: Resource): object => {
+  const row = rowExample(resource)
+  return {
+    data: [{ op: 'put', id: row['id'], at: '2026-01-31T08:30:00.000Z', row }],
+    meta: { next: 'WyJib29rcyIs…', more: false },
+  }
+}

@@ -141,6 +141,7 @@ const cursorErrors = {
   invalid: 'Input should be a cursor from the Link header of this list',
   otherList: 'The cursor belongs to another list; keep the other parameters as they were',
   withOffset: 'Send either after or offset, not both',
+  notOfChanges: 'Input should be the cursor that a page of these changes has as meta.next',
 }
 
 export const cursorIssue = (input: string, error: keyof typeof cursorErrors): Issue =>

@@ -278,5 +278,7 @@ export const deriveOperations = (
 ): readonly Operation[] => {
   const operations = [index, health, ...resourceOperations(registry)]
   const batch = product?.batch ? [batchOperation(registry, operations)] : []
-  return [...operations, ...batch, ...customOperations.map(customOperation)]
+  const mayBeErased = registry.some(({ history }) => history)
+  const own = customOperations.map((definition) => customOperation(definition, mayBeErased))
+  return [...operations, ...batch, ...own]
 }

@@ -6,9 +6,10 @@ import type { NamedOperation } from '../descriptor/operationFiles.js'
 import { callerResponses } from './accessDocuments.js'
 import * as errors from './errors.js'
 import { requestHeaders } from './headers.js'
-import { commonResponses, errorResponse, headers } from './responses.js'
+import { commonResponses, errorResponse, headers, responseErased } from './responses.js'
 
-export const customOperation = (definition: NamedOperation) => {
+/** `mayBeErased` if stored responses may be erased with the history of a row. */
+export const customOperation = (definition: NamedOperation, mayBeErased: boolean) => {
   const { name, method, path, about, area = 'Operations', access, query, body, response } = definition
   const isPublic = access.includes('public')
   const takesKey = isTransaction(definition)
@@ -41,6 +42,7 @@ export const customOperation = (definition: NamedOperation) => {
           ...(takesKey && { headers: headers('Idempotency-Replayed') }),
         },
         ...(!isPublic && callerResponses),
+        ...(takesKey && mayBeErased && { 410: responseErased }),
         422: errorResponse('A parameter or the body is invalid.', method === 'GET' ? invalid : errors.bodyInvalid([])),
         ...(!takesKey && { 501: errorResponse('An `Idempotency-Key` was sent.', errors.keyNotTaken()) }),
         503: errorResponse('It took too long, or the database is not available.', errors.unavailable()),

@@ -3,6 +3,10 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { isStorable, kindOf, type ParameterValue, storableText } from '../descriptor/kinds/index.js'
 import {
+  defaultFollowQuery,
+  type FollowQuery,
+  followParameters,
+  historyParameters,
   listParameters,
   type QueryParameter,
   rowParameters,
@@ -92,6 +96,7 @@ export const encodeCursor = (resource: Resource, query: ListQuery, { id, value }
 
 const isDigits = (text: unknown): text is string => typeof text === 'string' && /^\d{1,40}$/.test(text)
 
+/** The JSON of a cursor; undefined if it has none. */
 export const parseCursor = (cursor: string): unknown => {
   try {
     const bytes = Buffer.from(cursor, 'base64url')
@@ -144,6 +149,22 @@ export const summaryQueryParser = (resource: Resource) => {
     if (issues.length > 0) throw parametersInvalid(issues)
     return query
   }
+}
+
+/** Parses the query string of the history of a row. */
+export const parseHistoryQuery = (querystring: string): ListQuery['page'] => {
+  const issues: Issue[] = []
+  const { page } = readParameters<SentQuery>(historyParameters, defaultListQuery, querystring, issues).query
+  if (issues.length > 0) throw parametersInvalid(issues)
+  return page
+}
+
+/** Parses the query string of a request for changes. */
+export const parseFollowQuery = (querystring: string): FollowQuery => {
+  const issues: Issue[] = []
+  const { query } = readParameters(followParameters, defaultFollowQuery, querystring, issues)
+  if (issues.length > 0) throw parametersInvalid(issues)
+  return query
 }
 
 const itemId = storableText()

@@ -37,7 +37,7 @@ export const commonResponses = {
 
 export const databaseDown = errorResponse('The database is not available; try again.', errors.unavailable())
 
-const notRead = errorResponse(
+export const notRead = errorResponse(
   '`unavailable`: the database is not available, or the read took too long. `busy`: too many slow reads wait, so this one was not started.',
   errors.unavailable(),
 )
@@ -49,9 +49,15 @@ export const readResponses = {
   503: notRead,
 }
 
+export const responseErased = errorResponse(
+  '`erased`: the request was carried out before, and its response is erased with the history of a row.',
+  errors.responseErased(),
+)
+
 /** The responses of a write that was not made, or may not have been. An existing table takes no Idempotency-Key. */
-export const writeResponses = ({ existing }: Pick<Resource, 'existing'>) => ({
+export const writeResponses = ({ existing, history }: Pick<Resource, 'existing' | 'history'>) => ({
   ...commonResponses,
+  ...(history && { 410: responseErased }),
   ...(existing && {
     501: errorResponse('An `Idempotency-Key` was sent, which this resource does not take.', errors.keysNotSupported()),
   }),

@@ -3,7 +3,14 @@ import { z } from 'zod'
 import { describeClock } from '../descriptor/clock.js'
 import { isJson, jsonTypes, kindOf } from '../descriptor/kinds/index.js'
 import { schemaNames } from '../descriptor/names.js'
-import { type Field, isMandatory, type Resource, updatableFields, writableFields } from '../descriptor/registry.js'
+import {
+  type Field,
+  idField,
+  isMandatory,
+  type Resource,
+  updatableFields,
+  writableFields,
+} from '../descriptor/registry.js'
 import { newField } from '../descriptor/rowRules.js'
 import { type Aggregate, aggregatedFields, aggregates, type Group, possibleGroups } from '../descriptor/summary.js'
 import { ruleKeywords, valueSchema } from '../descriptor/valueRules.js'
@@ -220,6 +227,21 @@ export const importSchema = z
   })
   .meta({ id: 'ImportResult' })
 
+/** A page of the history of a row; values are those of its fields. */
+export const historySchema = z.object({
+  data: z.array(
+    z.object({
+      at: z.string().meta({ description: 'UTC timestamp, `YYYY-MM-DDTHH:MM:SS.sssZ`.' }),
+      by: z.string().nullable().meta({ description: 'The name of the caller; null for other programs.' }),
+      op: z.enum(['create', 'update', 'delete']),
+      changed: z
+        .record(z.string(), z.array(z.unknown()).length(2))
+        .meta({ description: 'The fields that were changed, each with its value before and after.' }),
+    }),
+  ),
+  meta: paginationMeta,
+})
+
 const groupValue = (resource: Resource, { field: name, part }: Group): z.ZodType => {
   const field = resource.fields.find((candidate) => candidate.name === name) as Field
   return (part ? z.string() : kindOf(field.kind).row(field)).nullable()
@@ -257,3 +279,29 @@ export const summarySchema = (resource: Resource) => {
 
 export const collectionSchema = (resource: Resource, row: z.ZodType) =>
   z.object({ data: z.array(row), meta: paginationMeta }).meta({ id: schemaNames(resource).collection })
+
+/** A page of changes. */
+export const changesSchema = (resource: Resource, row: z.ZodType) => {
+  const id = idField(resource)
+  const changed = {
+    id: kindOf(id.kind).row(id),
+    at: z.string().meta({ format: 'date-time', description: 'When the row has changed last.' }),
+  }
+  return z.object({
+    data: z.array(
+      z.union([
+        z.object({ op: z.literal('put').meta({ description: 'The row is new, or has changed.' }), ...changed, row }),
+        z.object({
+          op: z
+            .literal('remove')
+            .meta({ description: 'The row is gone, or is not one that the caller may read any more.' }),
+          ...changed,
+        }),
+      ]),
+    ),
+    meta: z.object({
+      next: z.string().meta({ description: 'The cursor after this page, for the next request.' }),
+      more: z.boolean().meta({ description: 'Whether there are more changes already.' }),
+    }),
+  })
+}

@@ -3,23 +3,32 @@ import type { RouteConfig } from '@asteasolutions/zod-to-openapi'
 import { z } from 'zod'
 import type { AccessName } from '../descriptor/define.js'
 import { expandableFields } from '../descriptor/expansion.js'
-import { listParameters, rowParameters, summaryParameters } from '../descriptor/listParameters.js'
+import {
+  followParameters,
+  historyParameters,
+  listParameters,
+  rowParameters,
+  summaryParameters,
+} from '../descriptor/listParameters.js'
+import { historyDays } from '../descriptor/logging.js'
 import type { operationNames } from '../descriptor/names.js'
 import { filterFields, type Registry, type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
 import { possibleGroups } from '../descriptor/summary.js'
 import { Violation } from '../descriptor/violations.js'
 import * as errors from './errors.js'
-import { createdExample, createExample, pageExample, rowExample } from './examples.js'
+import { changesExample, createdExample, createExample, historyExample, pageExample, rowExample } from './examples.js'
 import { formats } from './formats.js'
 import { keyReused, requestHeaders } from './headers.js'
 import { importQuerySchema } from './importParameters.js'
-import { itemIdIssue, parameterIssue } from './issues.js'
+import { cursorIssue, itemIdIssue, parameterIssue } from './issues.js'
 import { itemIdSchema, querySchema } from './parameters.js'
 import {
   changeResponses,
+  commonResponses,
   errorResponse,
   headers,
   jsonContent,
+  notRead,
   readResponses,
   rowMissing,
   success,
@@ -27,7 +36,15 @@ import {
   writeResponses,
 } from './responses.js'
 import { type BodyReader, createBodyReader, importLimit, updateBodyReader } from './rowBody.js'
-import { createSchema, importSchema, summarySchema, updateSchema, withArticle } from './schemas.js'
+import {
+  changesSchema,
+  createSchema,
+  historySchema,
+  importSchema,
+  summarySchema,
+  updateSchema,
+  withArticle,
+} from './schemas.js'
 
 export type VerbName = keyof ReturnType<typeof operationNames>
 
@@ -62,7 +79,8 @@ interface Verb {
   readonly method: 'get' | 'post' | 'patch' | 'delete'
   /** What follows the path of the resource. */
   readonly suffix: '' | '/{item_id}' | `/${string}`
-  readonly right: AccessName
+  /** Undefined if only the write token is enough. */
+  readonly right: AccessName | undefined
   /** Whether a resource has it; by default each does. */
   readonly isOffered?: (resource: Resource) => boolean | undefined
   readonly describe: (context: VerbContext) => Described
@@ -123,6 +141,25 @@ const describeSummary: Verb['describe'] = ({ resource, plural }) => {
     },
   }
 }
+
+const describeChanges: Verb['describe'] = ({ resource, plural, row }) => ({
+  summary: `Follow ${plural}`,
+  description: `Returns the ${plural} that have changed since a cursor, whoever has changed them, each once and as it is now; with \`wait\`, as soon as one changes. Take a cursor, read the list, then follow.`,
+  request: { query: querySchema(followParameters), headers: requestHeaders.system },
+  responses: {
+    ...commonResponses,
+    200: success('The changes.', changesSchema(resource, row), changesExample(resource)),
+    410: errorResponse(
+      '`resync`: the cursor is too old or of another database, or the caller may not read what it could. Begin again.',
+      errors.resync(),
+    ),
+    422: errorResponse(
+      'A parameter is out of bounds or has the wrong type, or the cursor is not one of these changes.',
+      errors.parametersInvalid([cursorIssue('x', 'notOfChanges')]),
+    ),
+    503: notRead,
+  },
+})
 
 const describeGet: Verb['describe'] = ({ registry, resource, singular, single }) => {
   const example = rowExample(resource)
@@ -269,7 +306,43 @@ const describeDelete: Verb['describe'] = ({ resource, singular }) => {
   }
 }
 
+const describeHistory: Verb['describe'] = ({ resource, singular }) => ({
+  summary: `Get the history of ${withArticle(singular)}`,
+  description: `Returns the changes of the ${singular}, the newest first, also after its delete: who has made each, and the fields that it has changed, each with its value before and after.`,
+  request: {
+    params: itemIdSchema(singular, String(rowExample(resource)['id'])),
+    query: querySchema(historyParameters),
+    headers: requestHeaders.read,
+  },
+  responses: {
+    ...readResponses,
+    200: success('The page.', historySchema, historyExample(resource), 'ETag'),
+    404: rowMissing(resource),
+    422: errorResponse(
+      'A parameter is out of bounds or has the wrong type.',
+      errors.parametersInvalid([parameterIssue('limit', 'abc', new Violation('int_parsing', 'abc'))]),
+    ),
+  },
+})
+
+const describeEraseHistory: Verb['describe'] = ({ resource, singular }) => ({
+  summary: `Erase the history of ${withArticle(singular)}`,
+  description: `Erases the values in the history of the ${singular}; who has changed it, and when, stays.`,
+  request: {
+    params: itemIdSchema(singular, String(rowExample(resource)['id'])),
+    headers: requestHeaders.system,
+  },
+  responses: {
+    ...writeResponses({}),
+    204: { description: 'The values are erased.', headers: headers() },
+    404: rowMissing(resource),
+    422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', errors.bodyInvalid([itemIdIssue('%FF')])),
+  },
+})
+
 const isUpdatable = (resource: Resource): boolean => updatableFields(resource).length > 0
+
+const hasHistory = (resource: Resource): boolean => historyDays(resource) !== undefined
 
 /** In the order of their routes: words before the id of a row, whose path would be theirs too. */
 export const verbs = {
@@ -280,6 +353,13 @@ export const verbs = {
     right: 'read',
     isOffered: (one) => one.summary,
     describe: describeSummary,
+  },
+  changes: {
+    method: 'get',
+    suffix: '/changes',
+    right: 'read',
+    isOffered: (one) => one.changes,
+    describe: describeChanges,
   },
   import: {
     method: 'post',
@@ -297,6 +377,20 @@ export const verbs = {
     right: 'delete',
     isOffered: (one) => one.delete,
     describe: describeDelete,
+  },
+  history: {
+    method: 'get',
+    suffix: '/{item_id}/history',
+    right: 'read',
+    isOffered: hasHistory,
+    describe: describeHistory,
+  },
+  eraseHistory: {
+    method: 'delete',
+    suffix: '/{item_id}/history',
+    right: undefined,
+    isOffered: hasHistory,
+    describe: describeEraseHistory,
   },
 } as const satisfies Readonly<Record<VerbName, Verb>>
 

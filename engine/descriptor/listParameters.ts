@@ -165,6 +165,12 @@ export const listParameters = (resource: Resource, registry: Registry = []): Rea
   ])
 }
 
+/** The parameters of the history of a row. */
+export const historyParameters: ReadonlyMap<string, ListParameter> = new Map<string, ListParameter>([
+  ['limit', commonParameters.limit()],
+  ['offset', { ...boundedInteger('Number of changes to skip.', 0, 0), apply: commonParameters.offset().apply }],
+])
+
 const aggregateDescriptions: Readonly<Record<Aggregate, string>> = {
   sum: 'The fields that are summed.',
   avg: 'The fields whose average is computed.',
@@ -198,3 +204,50 @@ export const summaryParameters = (resource: Resource): ReadonlyMap<string, Query
   const q: QueryParameter<SummaryQuery> = { ...search, apply: (text) => ({ search: String(text).trim() }) }
   return new Map([['by', by], ...computed, ['limit', limit], ['q', q], ...conditionParameters(resource)])
 }
+
+/** What a request for changes asks for: those after a cursor, by default none, and how many seconds to wait for one. */
+export interface FollowQuery {
+  readonly cursor?: string
+  readonly limit: number
+  readonly wait: number
+}
+
+/** The longest wait, in seconds: many balancers end a request after 60. */
+const maxWait = 50
+
+export const defaultFollowQuery: FollowQuery = { limit: 200, wait: 0 }
+
+/** The parameters of the changes of a resource. */
+export const followParameters: ReadonlyMap<string, QueryParameter<FollowQuery>> = new Map<
+  string,
+  QueryParameter<FollowQuery>
+>([
+  [
+    'after',
+    {
+      ...anyText(
+        'The cursor after which changes are returned: `meta.next` of an earlier page. Without it, there are no changes, and `meta.next` is a cursor of now.',
+      ),
+      apply: (cursor) => ({ cursor: String(cursor) }),
+    },
+  ],
+  [
+    'limit',
+    {
+      ...boundedInteger('The most changes that are returned.', defaultFollowQuery.limit, 1, 1000),
+      apply: (limit) => ({ limit: Number(limit) }),
+    },
+  ],
+  [
+    'wait',
+    {
+      ...boundedInteger(
+        'How many seconds to wait for a change if there is none yet.',
+        defaultFollowQuery.wait,
+        0,
+        maxWait,
+      ),
+      apply: (wait) => ({ wait: Number(wait) }),
+    },
+  ],
+])

@@ -5,6 +5,7 @@ import type { Report } from './registryError.js'
 interface Naming {
   readonly name: string
   readonly plural?: string
+  readonly history?: unknown
 }
 
 export const isName = (value: unknown): value is string =>
@@ -43,12 +44,21 @@ export const schemaNames = ({ name }: Pick<Naming, 'name'>) => {
 export const operationNames = (named: Naming) => ({
   list: `list${pascal(pluralName(named))}`,
   summary: `summarize${pascal(pluralName(named))}`,
+  changes: `follow${pascal(pluralName(named))}`,
   get: `get${pascal(named.name)}`,
   create: `create${pascal(named.name)}`,
   import: `import${pascal(pluralName(named))}`,
   update: `update${pascal(named.name)}`,
   delete: `delete${pascal(named.name)}`,
+  history: `get${pascal(named.name)}History`,
+  eraseHistory: `erase${pascal(named.name)}History`,
 })
+
+/** The names of the operations that a resource may have. */
+export const takenOperationNames = (named: Naming): string[] => {
+  const { history, eraseHistory, ...names } = operationNames(named)
+  return [...Object.values(names), ...(named.history ? [history, eraseHistory] : [])]
+}
 
 /** `close-visit` as a name of functions: `closeVisit`. */
 export const operationIdOf = (name: string): string =>
@@ -76,7 +86,7 @@ const collision = (named: Naming, other: Naming, file: string): ['name' | 'plura
   // Otherwise the operation getThings would look like listThings of the other.
   if (pascal(named.name) === pascal(pluralName(other))) return ['name', `is the plural of ${file}`]
   if (pascal(other.name) === pascal(pluralName(named))) return ['plural', `is the name of ${file}`]
-  const operation = firstCommon(operationNames(named), operationNames(other))
+  const operation = firstCommon(takenOperationNames(named), takenOperationNames(other))
   return operation ? ['plural', `makes the operation ${operation}, which ${file} makes too`] : undefined
 }
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { isText } from './kinds/index.js'
-import { operationIdOf, operationNames } from './names.js'
+import { operationIdOf, takenOperationNames } from './names.js'
 import { maxTimeoutMs, type OwnOperation, operationMethods } from './operation.js'
 import { importProjectFile, namedPosition } from './projectFile.js'
 import { idField, type Registry } from './registry.js'
@@ -83,7 +83,8 @@ const isTaken = (registry: Registry, { path }: OwnOperation): boolean => {
   const resource = registry.find((one) => one.path === first)
   if (!resource || third !== undefined) return false
   const isId = second?.startsWith('{') || (isText(idField(resource)) && second !== undefined)
-  return second === undefined || isId || second === 'summary' || second === 'import'
+  const isWord = ['summary', 'import'].includes(second ?? '') || (second === 'changes' && resource.changes === true)
+  return second === undefined || isId || isWord
 }
 
 /** Whether a schema can be a part of the OpenAPI document. */
@@ -106,7 +107,7 @@ export const loadOperations = async (project: string, registry: Registry): Promi
   const folder = join(project, 'operations')
   const files = existsSync(folder) ? readdirSync(folder).filter(isSourceFile) : []
   // In the documents, the log and the metrics.
-  const usedIds = new Set([...serviceIds, ...registry.flatMap((one) => Object.values(operationNames(one)))])
+  const usedIds = new Set([...serviceIds, ...registry.flatMap(takenOperationNames)])
   const errors: FileError[] = []
   const operations: NamedOperation[] = []
   for (const file of files.sort()) {

@@ -1,6 +1,7 @@
 /** The web explorer, derived from the registry: the list of its pages. */
 import { callerMissing, forbidden } from '../contract/errors.js'
 import type { CustomOperation } from '../contract/operations.js'
+import { historyDays } from '../descriptor/logging.js'
 import { type Registry, type Resource, updatableFields } from '../descriptor/registry.js'
 import { rowOptions, valueOptions } from './choices.js'
 import { downloadPages } from './download.js'
@@ -53,6 +54,7 @@ const tablePages: readonly ResourcePage[] = [
 const rowPages: readonly ResourcePage[] = [
   ['exploreEdit', 'edit', editPage, canEdit],
   ['exploreDelete', 'delete', deletePage, canDelete],
+  ['exploreRestore', 'restore', rowPage, (resource) => historyDays(resource) !== undefined],
   ['exploreCells', 'cells', cells],
   ['exploreRow', '', rowPage],
 ]

@@ -96,6 +96,9 @@ export const rowUrl = (resource: Resource, id: string, ...segments: string[]): s
 
 export const rowFolder = (resource: Resource): string[] => (isText(idField(resource)) ? ['rows'] : [])
 
+/** The changes of a table, for its page. */
+export const changesUrl = (resource: Resource): string => pageUrl(resource, 'changes')
+
 export const findUrl = `${explorerFolder}/find`
 
 /** The form of a custom operation. */

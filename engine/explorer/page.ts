@@ -3,8 +3,8 @@ import type { FormatName } from '../contract/formats.js'
 import type { CustomOperation, Operation } from '../contract/operations.js'
 import type { Product } from '../contract/service.js'
 import type { Selection } from '../descriptor/listQuery.js'
-import type { Registry, Resource } from '../descriptor/registry.js'
-import type { Caller, Storage } from '../storage/storage.js'
+import type { Registry, Resource, RowId } from '../descriptor/registry.js'
+import type { Caller, History, HistoryQuery, Storage } from '../storage/storage.js'
 import type { Posted } from './controlTexts.js'
 import type { Html } from './html.js'
 
@@ -16,10 +16,14 @@ export interface Visitor {
   /** The resources without what is hidden, and what may be done with them. */
   readonly registry: Registry
   readonly storage: Storage
+  /** The history of a row, as this person may read it. */
+  readonly history: (resource: Resource, id: RowId, page: Omit<HistoryQuery, 'rights'>) => Promise<History | undefined>
   readonly operations: readonly Operation[]
   /** Whether the service takes writes, whoever sends them. */
   readonly writes: boolean
   readonly canSignIn: boolean
+  /** Where the changes of a resource begin that follow what is read now. */
+  readonly cursor: (resource: Resource) => Promise<string | undefined>
 }
 
 export interface PageRequest {

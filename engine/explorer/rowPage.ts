@@ -1,9 +1,11 @@
 /** The page of a row: every field, the rows it references, and the rows that reference it. */
+import { itemIdParser } from '../contract/parameters.js'
 import { kindOf, type ParameterValue } from '../descriptor/kinds/index.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import { type Reference, type Resource, type RowId, referencesTo, updatableFields } from '../descriptor/registry.js'
 import { withFilter } from './filters.js'
 import { grouped } from './format.js'
+import { formerRow, isRestorable, readHistory } from './historyPart.js'
 import { type Html, html, type Part } from './html.js'
 import { readPanel } from './layout.js'
 import { apiUrl, pageUrl, rowUrl, tableUrl } from './links.js'
@@ -39,9 +41,35 @@ const actions = async (visitor: Visitor, resource: Resource, id: RowId): Promise
   ${canDelete && html`<a class="button" href="${rowUrl(resource, id, 'delete')}">Delete</a>`}</p>`
 }
 
-export const rowPage = async (visitor: Visitor, { resource, segment, origin }: ResourceRequest): Promise<Page> => {
+/** Why a form of the page was not carried out. */
+const failure = ({ posted }: ResourceRequest): Html | false =>
+  posted?.message !== undefined && html`<p class="notice error" role="alert">${posted.message}</p>`
+
+/** The page of a deleted row, for those who may read its history. */
+const deletedPage = async (visitor: Visitor, request: ResourceRequest, id: RowId): Promise<Page | undefined> => {
+  const { resource, posted } = request
+  const history = await readHistory(visitor, request, id)
+  if (!history) return undefined
+  const [newest] = history.entries
+  const label = newest ? rowLabel(resource, { id, ...formerRow(newest) }) : `#${id}`
+  const isAllowed = await isRestorable(visitor, resource, id, false)
+  const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div></div>
+      ${failure(request)}<p class="notice">This row is deleted.</p>${history.section({ tag: undefined, isAllowed })}`
+  const crumbs = [{ title: resource.plural, url: pageUrl(resource) }, { title: label }]
+  return { title: `${label} · ${resource.plural}`, crumbs, main, ...(posted && { status: posted.status }) }
+}
+
+export const rowPage = async (visitor: Visitor, request: ResourceRequest): Promise<Page> => {
   const { registry, storage } = visitor
-  const { id, row } = await findRow(storage, resource, segment)
+  const { resource, segment, origin, posted } = request
+  const found = await findRow(storage, resource, segment).catch(async (error) => {
+    const { id } = itemIdParser(resource)(segment)
+    const deleted = id === undefined ? undefined : await deletedPage(visitor, request, id)
+    if (!deleted) throw error
+    return deleted
+  })
+  if ('main' in found) return found
+  const { id, tag, row } = found
   const labels = await readLabels(visitor, resource.fields, ({ name }) => [row[name]])
   const context = { registry, labels, url: rowUrl(resource, id) }
   const fields = resource.fields.map(
@@ -52,10 +80,12 @@ export const rowPage = async (visitor: Visitor, { resource, segment, origin }: R
   )
   const links = await Promise.all(referencesTo(registry, resource.path).map((one) => referrer(visitor, one, id)))
   const label = rowLabel(resource, row)
-  const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div>${await actions(visitor, resource, id)}</div>
+  const history = await readHistory(visitor, request, id)
+  const isAllowed = history !== undefined && (await isRestorable(visitor, resource, id, true))
+  const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div>${await actions(visitor, resource, id)}</div>${failure(request)}
       <div class="row-columns"><dl class="fields">${fields}</dl>
       <div class="beside">${links.length > 0 && html`<section class="referrers" aria-labelledby="referrers-title"><h2 id="referrers-title">Referred to by</h2><ul class="plain-list">${links}</ul></section>`}
-      ${readPanel(visitor, ['get', resource], origin, apiUrl(resource, id))}</div></div>`
+      ${readPanel(visitor, ['get', resource], origin, apiUrl(resource, id))}</div></div>${history?.section({ tag, isAllowed })}`
   const crumbs = [{ title: resource.plural, url: pageUrl(resource) }, { title: label }]
-  return { title: `${label} · ${resource.plural}`, crumbs, main }
+  return { title: `${label} · ${resource.plural}`, crumbs, main, ...(posted && { status: posted.status }) }
 }

@@ -13,7 +13,7 @@ import { groupChooser, readGroups, readSums, renderGroups, sumsLink } from './gr
 import { type Html, html } from './html.js'
 import { importLink } from './importPage.js'
 import { readPanel } from './layout.js'
-import { apiListUrl, apiSummaryUrl, pageUrl, type TableQuery, type TableView, tableUrl } from './links.js'
+import { apiListUrl, apiSummaryUrl, changesUrl, pageUrl, type TableQuery, type TableView, tableUrl } from './links.js'
 import { selectionForm } from './manyPages.js'
 import { readLabels } from './names.js'
 import type { Page, PageResponse, Redirect, ResourceRequest, Visitor } from './page.js'
@@ -125,11 +125,19 @@ const readGroupsOf = async (
   }
 }
 
+/** Where the script says that rows have changed since they were read. */
+const changesNotice = (resource: Resource, cursor: string | undefined): Html | undefined =>
+  cursor === undefined
+    ? undefined
+    : html`<p class="notice changed" role="status" data-changes="${changesUrl(resource)}" data-after="${cursor}" hidden></p>`
+
 const render = async (visitor: Visitor, request: ResourceRequest, parsed: ValidQuery): Promise<Page> => {
   const { storage, writes } = visitor
   const { resource, caller } = request
   const { query, ignored } = parsed
   const { grouping } = query
+  // The page works without it.
+  const cursor = resource.changes ? await visitor.cursor(resource).catch(() => undefined) : undefined
   const result = grouping?.by.length
     ? await readGroupsOf(visitor, request, query, grouping)
     : await readTable(visitor, request, query)
@@ -144,7 +152,7 @@ const render = async (visitor: Visitor, request: ResourceRequest, parsed: ValidQ
     ${writes && html`<p class="actions">${importLink(resource)} ${resource.create && html`<a class="button primary" href="${pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</p>`}</div>
     ${searchForm(resource, query)}
     <div class="${filters ? 'columns' : ''}">${filters}<div>${renderCharts(view, counted)}
-    <section class="results" id="results" tabindex="-1" aria-label="Rows"><div class="results-head">${result.head(view)}</div>${warnings(view, ignored)}
+    <section class="results" id="results" tabindex="-1" aria-label="Rows"><div class="results-head">${result.head(view)}</div>${changesNotice(resource, cursor)}${warnings(view, ignored)}
     ${chosenFilters(view)}${result.content(view)}</section></div></div>`
   return { title: resource.plural, crumbs: [{ title: resource.plural }], main, skip: 'results' }
 }

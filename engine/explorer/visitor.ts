@@ -1,5 +1,6 @@
 /** The resources as a visitor may see and use them: pages need no code of their own for what is hidden. */
 import { hasAccess } from '../contract/accessDocuments.js'
+import { encodeChangesCursor, readerDigest } from '../contract/changesCursor.js'
 import { exampleRows, hasRole, type Identity, isAllowed, nobody, type Rights, seesAll } from '../descriptor/access.js'
 import { defaultListQuery } from '../descriptor/listQuery.js'
 import type { NamedOperation } from '../descriptor/operationFiles.js'
@@ -72,7 +73,7 @@ const seenBy = (registry: Registry, storage: Storage, rights: Rights, identity: 
 }
 
 /** What a service offers its visitors. */
-export type Offer = Omit<Visitor, 'name'>
+export type Offer = Omit<Visitor, 'name' | 'history' | 'cursor'>
 
 export const visitorFor = (offer: Offer, identity: Identity, rights: Rights): Visitor => {
   const { registry, storage, operations } = offer
@@ -82,6 +83,14 @@ export const visitorFor = (offer: Offer, identity: Identity, rights: Rights): Vi
     ...offer,
     ...(!isPlain && seenBy(registry, storage, rights, identity)),
     operations: operations.filter((one) => one.kind !== 'own' || mayCall(one.definition, identity)),
+    history: (seen, id, page) =>
+      storage.history(registry.find(({ path }) => path === seen.path) as Resource, id, { ...page, rights }),
     name: identity.name,
+    async cursor({ path }) {
+      const resource = registry.find((one) => one.path === path) as Resource
+      const page = await storage.changes(resource, { rights, after: undefined, limit: 1 })
+      if (page === 'resync') return undefined
+      return encodeChangesCursor(resource, { digest: readerDigest(resource, rights), position: page.next })
+    },
   }
 }

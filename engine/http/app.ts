@@ -5,22 +5,31 @@ import type { Logger } from 'pino'
 import { deriveOperations } from '../contract/operations.js'
 import { callerReader } from './callers.js'
 import { errorEnvelope, outageLog, setCommonHeaders } from './envelope.js'
-import { logRequests, type OnRequest, requestLogger, type State } from './requestLog.js'
+import { type InFlight, logRequests, type OnRequest, requestLogger, type State } from './requestLog.js'
 import { createRoutes } from './router.js'
 import type { ServiceParts } from './serviceParts.js'
+import { waitingChanges } from './waitingChanges.js'
 
 export interface App {
   readonly koa: Koa<State>
   readonly handle: RequestListener
   /** Logs and counts a request that the server refused before it reached the app. */
   readonly logRequest: OnRequest
+  /** Answers the clients that wait for changes: the process stops. */
+  stopWaiting(): void
 }
 
 /** Errors of a response whose client has disconnected, for example to stop a download. */
 const clientLeft = /^(?:EPIPE|ECONNRESET|ERR_STREAM_PREMATURE_CLOSE)$/
 
-export const createApp = (parts: ServiceParts, logger: Logger, onRequest?: OnRequest, inFlight = { count: 0 }): App => {
-  const service = { ...parts, callers: callerReader(parts) }
+export const createApp = (
+  parts: ServiceParts,
+  logger: Logger,
+  onRequest?: OnRequest,
+  inFlight: InFlight = { count: 0, waiting: 0 },
+): App => {
+  const waiting = waitingChanges(parts, inFlight)
+  const service = { ...parts, callers: callerReader(parts), waiting }
   const logRequest = requestLogger(logger, onRequest)
   const app = new Koa<State>()
   app.on('error', (error: Error & { code?: string }) => {
@@ -36,5 +45,5 @@ export const createApp = (parts: ServiceParts, logger: Logger, onRequest?: OnReq
     app.use(errorEnvelope(logger, outages))
   }
   app.use(createRoutes(service, deriveOperations(service.registry, service.product, service.operations)))
-  return { koa: app, handle: app.callback(), logRequest }
+  return { koa: app, handle: app.callback(), logRequest, stopWaiting: waiting.close }
 }

@@ -7,6 +7,7 @@ import { itemIdParser } from '../contract/parameters.js'
 import { importLimit } from '../contract/rowBody.js'
 import { isAllowed, isGuarded, type Rights, seesAll } from '../descriptor/access.js'
 import { inTurns } from '../process/batchPerTick.js'
+import { isErased } from '../storage/erasedResponses.js'
 import { idempotencyKeyOf, readText } from './body.js'
 import { tagsAllowedBy } from './conditional.js'
 import type { Handler, Service } from './serviceParts.js'
@@ -85,7 +86,8 @@ export const batch = (
       ? replayed(earlier, idempotencyKey)
       : await storeWrites(service, writes, { permit, idempotencyKey })
     const resources = sentOperations.map(({ path }) => resourceAt(path))
-    const isOther = outcome.replayed && !resources.every((one) => !one || seesAll(rights.of(one)))
+    const isPlain = resources.every((one) => !one || seesAll(rights.of(one))) && !isErased(outcome.body)
+    const isOther = outcome.replayed && !isPlain
     const body = isOther ? await resultsNow(storage, rights, resources, outcome.body) : outcome.body
     sendStored(ctx, 200, { body: finish(body), replayed: outcome.replayed })
   }

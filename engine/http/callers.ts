@@ -130,13 +130,26 @@ export const resourceGuard = ({ registry, callers }: { registry: Registry; calle
   }
   return {
     /** The rights of a read; without rules all of them, whoever sends it. */
-    read(ctx: AppContext): Found<Rights> {
+    read(ctx: AppContext, { namesFields = true } = {}): Found<Rights> {
       if (isSame(ctx)) return allRights
       ctx.state.isPrivate = true
       return then(canRead ? callers.optional(ctx) : callers.required(ctx, 'read'), (permit) => {
         const rights = readable(permit)
-        if (ctx.querystring !== '') forbiddenParameters(registry, resource, rights, ctx.querystring)
+        if (namesFields && ctx.querystring !== '') forbiddenParameters(registry, resource, rights, ctx.querystring)
         return rights
+      })
+    },
+    /** The rights of a read of which the service sees more than others who may read everything. */
+    readAs(ctx: AppContext): Found<Rights> {
+      ctx.state.isPrivate = true
+      return then(canRead ? callers.optional(ctx) : callers.required(ctx, 'read'), readable)
+    },
+    /** The permit of what only the write token may do. */
+    service(ctx: AppContext): Found<Permit> {
+      if (!callers.isConfigured) throw errors.writesDisabled()
+      return then(callers.required(ctx, 'write'), (permit) => {
+        if (!permit.caller.isService) throw errors.forbidden()
+        return permit
       })
     },
     /** The permit of a write. */

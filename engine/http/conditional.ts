@@ -125,6 +125,16 @@ const send = async (
   ctx.body = bytes
 }
 
+/** Sends what is right at this moment and for this caller only. */
+export const sendUncached = async (ctx: AppContext, body: Buffer): Promise<void> => {
+  const encoding = encodingFor(ctx, body)
+  const bytes = encoding === undefined ? body : await compressed(body, encoding)
+  ctx.set('Cache-Control', 'private, no-store')
+  if (encoding !== undefined) ctx.set('Content-Encoding', encoding)
+  ctx.set('Content-Type', jsonType)
+  ctx.body = bytes
+}
+
 /** Sends a row. Its tag names the row, whatever its encoding: a client may send back any of them. */
 export const sendRow = (ctx: AppContext, { tag, body }: CachedBody): Promise<void> => {
   const allowed = allowedTags(ctx)

@@ -3,13 +3,15 @@ import type { Operation } from '../contract/operations.js'
 import { type Asset, assets, favicon } from '../explorer/assets.js'
 import { pageRoutes } from '../explorer/index.js'
 import { errorPage, renderPage } from '../explorer/layout.js'
+import { changesUrl } from '../explorer/links.js'
+import { followChanges } from './changes.js'
 import { sendTagged, taggedBody } from './conditional.js'
 import { pageHeaders } from './envelope.js'
 import { addWrites } from './explorerWrites.js'
 import { createPages } from './pages.js'
 import type { AppContext } from './requestLog.js'
 import type { AddRoute, Handler, Service } from './serviceParts.js'
-import { createSessions } from './sessions.js'
+import { createSessions, type Sessions } from './sessions.js'
 import { addSignIn } from './signIn.js'
 
 const explorerHeaders = {
@@ -30,6 +32,22 @@ export const assetHandler = ({ type, body }: Asset, headers: Record<string, stri
   }
 }
 
+/** Adds the changes of each table, which its page asks for as the person who has signed in. */
+const addChanges = (service: Service, sessions: Sessions, add: AddRoute): void => {
+  const signInAgain = (ctx: AppContext): void => {
+    const session = sessions.read(ctx)
+    if (session) ctx.state.session = session
+    else delete ctx.state.session
+  }
+  for (const resource of service.registry.filter(({ changes }) => changes)) {
+    const follow = followChanges(service, { resource }, signInAgain)
+    add('exploreChanges', changesUrl(resource), (ctx) => {
+      delete ctx.state.errorHtml
+      return follow(ctx)
+    })
+  }
+}
+
 /** Adds the routes of the explorer. Returns what prepares a request for it: errors become pages, also on paths without a route. */
 export const addExplorer = (service: Service, operations: readonly Operation[], add: AddRoute) => {
   const sessions = createSessions(service)
@@ -38,6 +56,8 @@ export const addExplorer = (service: Service, operations: readonly Operation[], 
     service.registry,
     operations.filter((one) => one.kind === 'own'),
   )
+  // Before the rows, whose ids are never this word.
+  addChanges(service, sessions, add)
   for (const route of routes) {
     const { name, path } = route
     add(name, path, (ctx) => pages.respond(ctx, route))

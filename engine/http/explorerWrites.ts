@@ -10,6 +10,7 @@ import { createImportForm } from './importForms.js'
 import { createManyForm } from './manyForms.js'
 import { createOperationForm } from './operationForms.js'
 import type { Pages } from './pages.js'
+import { createRestoreForm } from './restoreForms.js'
 import { createRowForm, type RowForm } from './rowForms.js'
 import type { AddRoute, Handler, Service } from './serviceParts.js'
 import { isSameOrigin, type Sessions } from './sessions.js'
@@ -43,6 +44,7 @@ export const addWrites = (
       (one): one is ImportOperation => one.kind === 'import' && 'resource' in one && one.resource === resource,
     )
     if (name === 'exploreImport') return imported && createImportForm(service, imported)
+    if (name === 'exploreRestore') return createRestoreForm(service, writer)
     const [kind, many] = [rowForms[name], manyForms[name]]
     if (kind) return createRowForm(service, writer, kind)
     return many && createManyForm(service, writer, many)

@@ -8,14 +8,17 @@ import { isOffered, verbNames } from '../contract/verbs.js'
 import { seesAll } from '../descriptor/access.js'
 import { defaultListQuery, type ListQuery } from '../descriptor/listQuery.js'
 import { buildOnce } from '../process/buildOnce.js'
+import { isErased } from '../storage/erasedResponses.js'
 import { GroupsTooLarge, Unavailable } from '../storage/failures.js'
 import { rowTag } from '../storage/sql.js'
 import { batch } from './batch.js'
 import { idempotencyKeyOf, patchTypes, readJson, rejectKey } from './body.js'
 import { resourceGuard } from './callers.js'
+import { followChanges } from './changes.js'
 import { allowedTags, jsonType, sendRow, sendStreamed, sendTagged } from './conditional.js'
 import { requestedFormat, sendRows } from './download.js'
 import { rowExpander } from './expand.js'
+import { eraseHistory, history } from './history.js'
 import { importRows } from './import.js'
 import { setLinks } from './links.js'
 import { ownHandler } from './own.js'
@@ -50,7 +53,7 @@ export const createProbes = (service: Service): Readonly<Record<string, Handler>
 })
 
 /** What the index says of a resource where it is declared; each has a list and rows. */
-const namedVerbs = verbNames.filter((name) => name !== 'list' && name !== 'get')
+const namedVerbs = verbNames.filter((name) => !['list', 'get', 'eraseHistory'].includes(name))
 
 const index = ({ product, registry, operations = [] }: Service): Handler => {
   const body = {
@@ -208,7 +211,8 @@ const rowWriter = (service: Service, { kind: access, resource, readBody, route }
             { permit, idempotencyKey },
             row,
           )
-    const isOther = stored.replayed && stored.body.length > 0 && !seesAll(rights.of(resource))
+    const isPlain = seesAll(rights.of(resource)) && !isErased(stored.body)
+    const isOther = stored.replayed && stored.body.length > 0 && !isPlain
     const shownBody = isOther ? await rowNow(storage, rights, resource, stored.body) : stored.body
     return { id: String(id ?? stored.id), body: shownBody, replayed: stored.replayed }
   }
@@ -245,11 +249,14 @@ const handlers = {
   own: ownHandler,
   list,
   summary,
+  changes: (service: Service, operation: ResourceOperation) => followChanges(service, operation),
   get,
   create,
   import: importRows,
   update,
   delete: remove,
+  history,
+  eraseHistory,
 }
 
 export const createHandler = (service: Service, operation: Operation): Handler =>

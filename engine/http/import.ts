@@ -121,9 +121,9 @@ export const importer = (service: Service, operation: ImportOperation) => {
       const { rights } = permit
       if (!hasHooks(service, resource, ['create', 'update']))
         return storeIn(service.storage, rights, query, sent, keyIssues, (table, given) =>
-          table.import({ ...given, idempotencyKey }),
+          table.import({ ...given, idempotencyKey, by: permit.caller.name }),
         )
-      return transactImport(service, query.dryRun, async (transaction) => {
+      return transactImport(service, permit, query.dryRun, async (transaction) => {
         const earlier = idempotencyKey && (await transaction.table(resource).earlierWrite(idempotencyKey.key))
         if (earlier && idempotencyKey) return replayed(earlier, idempotencyKey)
         const importRows = (_: Table, given: Import) => importWithin(service, transaction, resource, given, permit)

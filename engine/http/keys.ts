@@ -1,7 +1,7 @@
 /** API keys: a file with their digests, read again when it changes. */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { Identity } from '../descriptor/access.js'
+import { type Identity, service } from '../descriptor/access.js'
 import { isDate } from '../descriptor/clock.js'
 import { SettingFileError, watchFile } from '../process/watchedFile.js'
 
@@ -42,6 +42,10 @@ export const parseKeys = (source: string): ApiKey[] => {
     }
     return data
   })
+  if (keys.some(({ name }) => name === service.name))
+    throw new SettingFileError(
+      `a key cannot have the name ${service.name}: histories of rows would show it as the write token`,
+    )
   for (const member of ['name', 'sha256'] as const) {
     const repeated = keys.find((key, n) => keys.findIndex((other) => other[member] === key[member]) < n)
     if (repeated) throw new SettingFileError(`two keys have the same ${member}: ${repeated.name}`)

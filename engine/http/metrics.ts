@@ -172,7 +172,12 @@ const registerHealth = ({ storage, folder }: Measured): void => {
 const registerProcess = ({ storage, inFlight, build }: Measured): void => {
   const help = 'Always 1; the labels describe the build.'
   readMetric('registry_build_info', help, () => [[build, 1]], Object.keys(build), 'first')
-  readMetric('registry_http_requests_in_flight', 'Requests without a complete response.', () => inFlight.count)
+  readMetric(
+    'registry_http_requests_in_flight',
+    'Requests without a complete response, except those that wait for changes.',
+    () => inFlight.count - inFlight.waiting,
+  )
+  readMetric('registry_waiting_clients', 'Requests that wait for changes.', () => inFlight.waiting)
   readMetric('registry_workers', 'Processes that serve.', () => 1)
   registerRestarts(() => ({ thread: storage.stats().threadRestarts, process: 0 }))
 }

@@ -6,6 +6,7 @@ import type { CustomOperation } from '../contract/operations.js'
 import { queryParameters } from '../contract/parameters.js'
 import { isTransaction, maxTimeoutMs } from '../descriptor/operation.js'
 import { managedResources } from '../descriptor/registry.js'
+import { isErased } from '../storage/erasedResponses.js'
 import type { IdempotencyKey } from '../storage/writeData.js'
 import { idempotencyKeyOf, readValue } from './body.js'
 import { type Permit, roleGuard } from './callers.js'
@@ -41,6 +42,12 @@ const sentIn = (querystring: string, lists: ReadonlySet<string>): object => {
   return Object.fromEntries(
     [...valuesByName].map(([name, values]) => [name, values.length > 1 || lists.has(name) ? values : values[0]]),
   )
+}
+
+/** What was stored, unless it is erased. */
+const kept = (stored: Stored): Stored => {
+  if (stored.replayed && isErased(stored.body)) throw errors.responseErased()
+  return stored
 }
 
 /** What is asked of an operation. */
@@ -112,12 +119,12 @@ export const ownRunner = (service: Service, { definition: own }: CustomOperation
     if (key && !managed) throw errors.keysNotSupported()
     const table = managed ?? service.registry[0]
     const earlier = key && table && (await service.storage.table(table).earlierWrite(key.key))
-    if (earlier && key) return replayed(earlier, key)
+    if (earlier && key) return kept(replayed(earlier, key))
     let firstValues: object | undefined = await readSent(question)
-    return transactOnce(
+    const result = await transactOnce(
       service,
       table,
-      key,
+      { key, permit, timeoutMs: own.timeoutMs },
       async (transaction) => {
         const work = transactionWork(service, transaction, permit)
         const sentValues = firstValues ?? (await readSent(question))
@@ -126,8 +133,8 @@ export const ownRunner = (service: Service, { definition: own }: CustomOperation
         await work.end()
         return stored
       },
-      own.timeoutMs,
     )
+    return kept(result)
   }
 
   const alone = async (permit: Permit, question: Question): Promise<Stored> => {

@@ -109,9 +109,10 @@ const serverTiming = (start: number, { parsed = start, queried = parsed }: State
   return `parse;dur=${parse}, query;dur=${query}, total;dur=${roundToMicroseconds(end - start)}`
 }
 
-/** The number of requests whose response has not been made yet, or is still being streamed. */
+/** The numbers of requests whose response has not been made yet, or is still being streamed, and of those that wait for a change. */
 export interface InFlight {
   count: number
+  waiting: number
 }
 
 /** The outermost middleware: it logs the response as every other middleware left it, and a streamed one when it has ended. */

@@ -137,7 +137,9 @@ export const createRowForm = (service: Service, { resource, ...writer }: Writer,
           : await storeWrite(service, write, { permit, idempotencyKey }, current)
       if (kind === 'create') return created(request, seen, stored.body)
       const id = foundRow?.id ?? decodeURIComponent(segment)
-      if (kind === 'delete') return { next: table, message: `${resource.name} #${id} deleted.` }
+      // The page of a deleted row can undo it.
+      if (kind === 'delete')
+        return { next: resource.history ? rowUrl(resource, id) : table, message: `${resource.name} #${id} deleted.` }
       const after = JSON.parse(String(stored.body)) as RowValues
       const changed = fields.filter(({ name }) => Object.hasOwn(body ?? {}, name))
       const changes = foundRow ? [{ id, tag: rowTag(stored.body), before: foundRow.row, after }] : []

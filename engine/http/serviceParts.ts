@@ -8,6 +8,7 @@ import type { Registry } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
 import type { CallerSources, Callers } from './callers.js'
 import type { AppContext } from './requestLog.js'
+import type { WaitingChanges } from './waitingChanges.js'
 
 export type Handler = (ctx: AppContext) => Promise<void> | void
 
@@ -35,4 +36,5 @@ export interface ServiceParts extends CallerSources {
 
 export interface Service extends ServiceParts {
   readonly callers: Callers
+  readonly waiting: WaitingChanges
 }

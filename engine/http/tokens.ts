@@ -1,6 +1,7 @@
 /** JSON Web Tokens: of an issuer whose keys rotate, or with a shared secret. */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
-import type { Identity } from '../descriptor/access.js'
+import { callerReserved, HttpError } from '../contract/errors.js'
+import { type Identity, service } from '../descriptor/access.js'
 import { isSafeUrl } from '../process/safeUrl.js'
 import { Unavailable } from '../storage/failures.js'
 import { digestOf } from './keys.js'
@@ -102,6 +103,7 @@ export const tokenVerifier = (
     try {
       const { payload } = await jwtVerify(token, key as JWTVerifyGetKey, options)
       const { iss, sub, exp: _, nbf: __, iat: ___, jti: ____, ...others } = payload
+      if (sub === service.name) throw callerReserved()
       return {
         name: String(sub ?? ''),
         // Without a subject, callers differ by their other claims.
@@ -111,7 +113,7 @@ export const tokenVerifier = (
         expires: ((payload.exp as number) + clockTolerance) * 1_000,
       }
     } catch (error) {
-      if (error instanceof Unavailable) throw error
+      if (error instanceof Unavailable || error instanceof HttpError) throw error
       return undefined
     }
   }

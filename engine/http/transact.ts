@@ -193,13 +193,18 @@ interface StoreOptions {
   readonly idempotencyKey?: IdempotencyKey | undefined
 }
 
+interface OnceOptions {
+  readonly key: IdempotencyKey | undefined
+  readonly permit: Permit
+  readonly timeoutMs?: number | undefined
+}
+
 /** Runs work in a transaction, once for a key: its response is stored with it. */
 export const transactOnce = <T extends Stored>(
   { storage }: Writing,
   resource: Resource | undefined,
-  key: IdempotencyKey | undefined,
+  { key, permit, timeoutMs = defaultTimeoutMs }: OnceOptions,
   work: (transaction: Transaction) => Promise<T>,
-  timeoutMs = defaultTimeoutMs,
 ): Promise<Stored> =>
   storage.transaction(
     async (transaction) => {
@@ -209,7 +214,7 @@ export const transactOnce = <T extends Stored>(
       if (key) await transaction.storeKey(key, stored.body)
       return stored
     },
-    { timeoutMs },
+    { by: permit.caller.name, timeoutMs },
   )
 
 /** Makes one write, with the hooks of its resource; `row` is the row that it changes, as its caller sees it. */
@@ -221,8 +226,8 @@ export const storeWrite = (
 ): Promise<Stored> => {
   const { resource, method } = write
   if (!hasHooks(service, resource, [operationOf[method]]))
-    return makeWrite(service, write, { rights, idempotencyKey }, row)
-  return transactOnce(service, resource, idempotencyKey, (transaction) =>
+    return makeWrite(service, write, { rights, idempotencyKey, by: permit.caller.name }, row)
+  return transactOnce(service, resource, { key: idempotencyKey, permit }, (transaction) =>
     writeWithin(service, transaction, write, rights, permit, { depth: 0 }),
   )
 }
@@ -263,9 +268,9 @@ export const storeWrites = (
   const { rights } = permit
   const readableWrites = service.hooks?.length ? sentWrites.map(readable) : []
   const first = readableWrites.find((write) => write && hasHooks(service, write.resource, [operationOf[write.method]]))
-  if (!first) return makeWrites(service, sentWrites, { rights, idempotencyKey })
+  if (!first) return makeWrites(service, sentWrites, { rights, idempotencyKey, by: permit.caller.name })
   const managed = service.registry.find(({ existing }) => !existing) ?? first.resource
-  return transactOnce(service, managed, idempotencyKey, async (transaction) => {
+  return transactOnce(service, managed, { key: idempotencyKey, permit }, async (transaction) => {
     const rowAt = async (resource: Resource, id: RowId) => (await transaction.table(resource).get(id))?.body
     const before = new Map<string, Omit<Change, 'row'>>()
     const add = async ({ resource }: SentWrite, id: RowId, isNew: boolean): Promise<void> => {
@@ -330,6 +335,7 @@ export const importWithin = async (
 /** Runs an import with hooks in a transaction; one that `isUndone` changes nothing. */
 export const transactImport = async <T>(
   { storage }: Writing,
+  permit: Permit,
   isUndone: boolean,
   work: (transaction: Transaction) => Promise<T>,
   timeoutMs = maxTimeoutMs,
@@ -341,7 +347,7 @@ export const transactImport = async <T>(
         if (isUndone) throw new Undone(result)
         return result
       },
-      { timeoutMs },
+      { by: permit.caller.name, timeoutMs },
     )
   } catch (error) {
     if (error instanceof Undone) return error.result as T

@@ -64,7 +64,8 @@ export const findChangeable = async (
 
 /** A row that was stored before as its caller may see it now: its rights may have changed since. */
 export const rowNow = async (storage: Tables, rights: Rights, resource: Resource, body: Buffer): Promise<Buffer> => {
-  const { id } = JSON.parse(String(body)) as { id: RowId | number }
+  const { id } = JSON.parse(String(body)) as { id?: RowId | number }
+  if (id === undefined) throw errors.responseErased()
   const row = await storage.table(resource, [], rights).get(String(id))
   return row?.body ?? Buffer.from(JSON.stringify({ id }))
 }
@@ -116,6 +117,8 @@ export interface WritePlace {
 export interface WriteOptions {
   readonly rights: Rights
   readonly idempotencyKey?: IdempotencyKey | undefined
+  /** The name of the caller; a transaction has its own. */
+  readonly by?: string | undefined
 }
 
 /** Makes the writes of a batch, all or none; throws the response of the first that fails. */
@@ -132,7 +135,7 @@ export const makeWrite = (place: WritePlace, write: SentWrite, options: WriteOpt
 const make = async (
   { storage, registry }: WritePlace,
   sentWrites: readonly (() => SentWrite)[],
-  { rights, idempotencyKey }: WriteOptions,
+  { rights, idempotencyKey, by }: WriteOptions,
   isSingle: boolean,
   foundRows: Map<number, Buffer>,
 ): Promise<Stored> => {
@@ -145,7 +148,7 @@ const make = async (
       const table = check && storage.table(check.resource, [], rights)
       return failed({ conflicts: (await table?.conflicts(check?.values ?? {}, check?.id, check?.sent)) ?? [] })
     }
-    const outcome = await storage.table(only.resource, [], rights).write({ ...only.write, idempotencyKey })
+    const outcome = await storage.table(only.resource, [], rights).write({ ...only.write, idempotencyKey, by })
     return 'id' in outcome || 'mismatch' in outcome ? outcome : failed(outcome)
   }
   return untilStored('rows', async () => {
@@ -154,7 +157,7 @@ const make = async (
     const writes = planned.map(({ resource, write }) => ({ resource, write }))
     if (probe && check) writes.push({ resource: check.resource, write: probe })
     // What fails before the failure decides, so that the operations before it are made, and undone.
-    const batch = { writes, check, isUndone: failure !== undefined, idempotencyKey }
+    const batch = { writes, check, isUndone: failure !== undefined, idempotencyKey, by }
     const outcome = isSingle ? await storeOne(batch) : await storage.batch(batch, rights)
     if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
     if ('body' in outcome) return outcome

@@ -29,6 +29,8 @@ export interface SentWrite {
   readonly readBody?: BodyReader | undefined
   /** The row to change; none for a create. */
   readonly id?: RowId | undefined
+  /** Of a create, the id of a deleted row that is created again. */
+  readonly formerId?: RowId | undefined
   readonly ifMatch?: readonly string[] | undefined
   readonly body?: unknown
   /** The body as JSON, with the digits of its numbers. */
@@ -191,7 +193,7 @@ export const writePlanner = (
       const newId = isWhole(idField(resource)) ? undefined : values['id']
       if (as !== undefined) made.names.set(as, { operation, id: newId })
       if (newId !== undefined) made.rows.set(`${resource.path}/${newId}`, values)
-      return { resource, values, write: { kind: 'insert', values: marked, sent: names } }
+      return { resource, values, write: { kind: 'insert', values: marked, sent: names, id: sentWrite.formerId } }
     }
     const write = { kind: 'update', id, values: marked, stamps: stampsOf(resource), ifMatch } as const
     if (!isRuled(resource)) {

@@ -57,6 +57,8 @@ interface ConflictOptions {
   referenced(path: string, field: string): Source
   /** The fields of the row with the id that change; by default all of a new row. */
   readonly changed?: readonly string[]
+  /** Whether a new row has an id that the service would assign. */
+  readonly isIdGiven?: boolean
   /** What has the ids that exist; by default the table. */
   readonly taken?: Fragment
 }
@@ -65,7 +67,7 @@ interface ConflictOptions {
 export const conflictsQuery = (
   registry: Registry,
   { resource, from, uniqueKey }: Source,
-  { input, referenced, changed, taken = from }: ConflictOptions,
+  { input, referenced, changed, isIdGiven = false, taken = from }: ConflictOptions,
 ): Sql => {
   const { fields } = resource
   const isChanged = (name: string) => changed === undefined || changed.includes(name)
@@ -81,7 +83,7 @@ export const conflictsQuery = (
   const conflicts = fields.flatMap((field) => {
     const { name, references, unique, managed } = field
     const checks: Sql[] = []
-    if (name === 'id' && !managed && changed === undefined)
+    if (name === 'id' && (!managed || isIdGiven) && changed === undefined)
       checks.push(conflict('unique', name, exists(taken, sql`id = ${rowId()}`)))
     if (references && isChanged(name)) {
       const target = referenced(resourceAt(registry, references).path, name)

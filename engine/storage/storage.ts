@@ -175,6 +175,34 @@ export interface ChangesPage {
   readonly more: boolean
 }
 
+/** A change of a row in its history; values are JSON texts, as the log has them. */
+export interface HistoryEntry {
+  /** Names the entry. */
+  readonly position: string
+  /** In milliseconds. */
+  readonly at: number
+  /** The name of the caller; null if another program has made the change. */
+  readonly by: string | null
+  readonly op: 'create' | 'update' | 'delete'
+  readonly changed: ReadonlyMap<string, readonly [before: string, after: string]>
+  /** The row as the change left it, of a delete as it was before; undefined once it is erased. */
+  readonly row: ReadonlyMap<string, string> | undefined
+}
+
+/** The entries of a page, the newest first, and how many there are in all. */
+export interface History {
+  readonly entries: readonly HistoryEntry[]
+  readonly total: number
+}
+
+export interface HistoryQuery {
+  readonly rights: Rights
+  readonly limit: number
+  readonly offset: bigint
+  /** Only the entry with this position. */
+  readonly position?: string | undefined
+}
+
 export interface TransactionOptions {
   /** The name of the caller, for the history of the rows. */
   readonly by?: string | undefined
@@ -215,6 +243,10 @@ export interface Storage {
   readonly webhooks: WebhookStore
   /** Deletes some of the entries of the log that are no longer kept; resolves with whether there are more. */
   pruneLog(): Promise<boolean>
+  /** The changes of a row of a resource with `history`, as far as the reader sees them; undefined if it may read none. */
+  history(resource: Resource, id: RowId, query: HistoryQuery): Promise<History | undefined>
+  /** Erases the values of a row from what is kept of its changes; returns false if there is neither the row nor a change of it. */
+  eraseHistory(resource: Resource, id: RowId): Promise<boolean>
   /** How many rows some tables have, by default all. */
   counts(resources?: readonly Resource[]): Promise<ReadonlyMap<Resource, number>>
   /**
@@ -223,7 +255,7 @@ export interface Storage {
    */
   rows(table: CopiedTable, after: StoredRow[string] | undefined, count: number): Promise<StoredRow[]>
   /** Stores whole, valid rows of any tables in one transaction; references are checked at its end. */
-  fill(batches: Iterable<Batch> | AsyncIterable<Batch>): Promise<void>
+  fill(batches: Iterable<Batch> | AsyncIterable<Batch>, by?: string): Promise<void>
   /** Never waits for the database. */
   stats(): StorageStats
   /**

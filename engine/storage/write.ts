@@ -69,6 +69,7 @@ interface Change {
   readonly stamps: readonly string[]
   /** The fields whose references the caller chose, of all rows; others may be any. */
   readonly sent: readonly string[]
+  readonly isIdGiven?: boolean
 }
 
 /** Rows of an import as JSON, which one statement takes. */
@@ -117,12 +118,13 @@ export const writePlanner = (
   const once = (name: string, build: () => Sql): Statement => keep(name, () => compile(build()))
 
   /** The conflicts of a change, of the row that the parameters have or, with their places, of those that `$rows` has. */
-  const conflicts = ({ kind, names, sent }: Change, input: RowInput, taken?: Fragment): Sql =>
+  const conflicts = ({ kind, names, sent, isIdGiven = false }: Change, input: RowInput, taken?: Fragment): Sql =>
     conflictsQuery(registry, source, {
       input,
       // A caller does not learn about rows that it may not reference, but it does not choose defaults.
       referenced: (path, field) => (restriction && sent.includes(field) ? restriction.sources(path) : sources(path)),
       ...(kind === 'update' && { changed: names }),
+      isIdGiven,
       ...(taken && { taken }),
     })
   const assignments = (names: readonly string[], written: (name: string) => Fragment): Sql =>
@@ -134,9 +136,9 @@ export const writePlanner = (
 
   /** The statements for one row. */
   const single = (change: Change) => {
-    const { kind, names, stamps, sent } = change
+    const { kind, names, stamps, sent, isIdGiven } = change
     const written = writtenBy(oneRow)
-    const key = `${kind} ${names} ${stamps}`
+    const key = `${kind} ${names} ${stamps}${isIdGiven ? ' again' : ''}`
     const insert = () =>
       names.length > 0
         ? sql`${insertInto(names)} values (${joinSql(names.map(written), ', ')}) returning ${column('id')}`
@@ -154,6 +156,8 @@ export const writePlanner = (
   }
   const insertOne = (sent: readonly string[] = inserted) =>
     single({ kind: 'insert', names: inserted, stamps: [], sent })
+  const insertAgain = (sent: readonly string[] = inserted) =>
+    single({ kind: 'insert', names: [...new Set(['id', ...inserted])], stamps: [], sent, isIdGiven: true })
   const updateOne = (values: RowValues, stamps: RowValues = {}) => {
     const names = Object.keys(values)
     return single({ kind: 'update', names, stamps: Object.keys(stamps), sent: names })
@@ -253,6 +257,8 @@ export const writePlanner = (
       Object.entries(given).map(([name, value]) => [name, isAssignedId(value) ? value : boundTo(name, value)]),
     )
 
+  const boundId = (id: RowId) => (isNumbered ? BigInt(id) : id)
+
   const plan = (write: Write, scope: Values, isOneOfMany = false): WritePlan => {
     const { kind, idempotencyKey: given } = write
     const key = given && keys && { given, statements: keys }
@@ -267,17 +273,19 @@ export const writePlanner = (
       ...callerPlan(registry, dialect.callerIs, write.by),
     }
     if (write.kind === 'insert') {
-      const values = { ...scope, ...bound(write.values) }
+      const { id: former } = write
+      const values = { ...scope, ...bound(write.values), ...(former !== undefined && { id: boundId(former) }) }
       const withKey = { ...values, ...(given && { $key: given.key, $digest: given.digest }) }
-      const statements = insertOne(write.sent)
+      const statements = former === undefined ? insertOne(write.sent) : insertAgain(write.sent)
       return {
         ...common,
         conflicts: { statement: statements.conflicts, values },
         change: { statement: statements.change, values },
-        ...(create && {
-          create: { statement: given ? create.withKey : create.plain, values: { ...withKey, $by: write.by } },
-          caller: undefined,
-        }),
+        ...(create &&
+          former === undefined && {
+            create: { statement: given ? create.withKey : create.plain, values: { ...withKey, $by: write.by } },
+            caller: undefined,
+          }),
       }
     }
     const { id, ifMatch } = write
@@ -308,7 +316,6 @@ export const writePlanner = (
     }
   }
 
-  const boundId = (id: RowId) => (isNumbered ? BigInt(id) : id)
   /** What is to be done with a row of an import, and its values in the order of the statements. */
   const changeOf = (row: Exclude<ImportedRow, { kind: 'keep' }>) => {
     const isInsert = row.kind === 'insert'

@@ -23,8 +23,13 @@ interface Existing extends Common {
 }
 
 export type Write =
-  /** `sent` are the fields that the client sent; by default all. */
-  | ({ readonly kind: 'insert'; readonly values: RowValues; readonly sent?: readonly string[] } & Common)
+  /** `sent` are the fields that the client sent; by default all. `id` is that of a row which is created again. */
+  | ({
+      readonly kind: 'insert'
+      readonly values: RowValues
+      readonly sent?: readonly string[]
+      readonly id?: RowId | undefined
+    } & Common)
   /**
    * `stamps` are the values that are set only if one of `values` changes the row; `unchanged` is the tag that the row must have with
    * the fields that are hidden from the caller.

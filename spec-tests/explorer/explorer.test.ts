@@ -427,9 +427,11 @@ test('the start of a table page needs no row, so that a slow query does not dela
     product,
     registry: documents,
     storage,
+    history: async () => undefined,
     operations: [],
     writes: false,
     canSignIn: false,
+    cursor: async () => undefined,
   }
   const caller = Object.assign(new EventEmitter(), { closed: false })
   const response = await tablePage(visitor, { resource, segment: '', querystring: '', origin: '', caller })

@@ -1,4 +1,5 @@
 /** Edits a cell of a table in place: its control, with the issues of its field and what somebody else has changed. */
+import { changedHere } from './changes.js'
 import { formWithin } from './form.js'
 import { bindUndo, toast } from './messages.js'
 import { cancelLoad, fetchAgain, guard } from './navigate.js'
@@ -21,6 +22,8 @@ const unsaved = new Set()
 
 /** Shows a row as it is now, apart from cells that are being edited. Resolves with what a person should know of it. */
 const refreshRow = async (selector) => {
+  const own = document.querySelector(selector)?.dataset.row
+  if (own) changedHere(own)
   const page = await fetchAgain()
   const old = document.querySelector(selector)
   if (!old) return ''

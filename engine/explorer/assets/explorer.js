@@ -1,5 +1,6 @@
 /** The script of every page. Without it all pages work. */
 import { editableCells } from './cells.js'
+import { followedTable } from './changes.js'
 import { comboboxes } from './combobox.js'
 import './find.js'
 import { pageForm, withOrigin } from './form.js'
@@ -57,3 +58,4 @@ onPage(importForm)
 onPage(editableCells)
 onPage(selection)
 onPage(keptViews)
+onPage(followedTable)

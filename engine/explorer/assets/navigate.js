@@ -27,7 +27,7 @@ export const guard = (check) => {
   hasUnsaved = check
 }
 
-const mayLeave = () => !hasUnsaved() || confirm('Leave this page? What you have typed is not saved.')
+export const mayLeave = () => !hasUnsaved() || confirm('Leave this page? What you have typed is not saved.')
 
 /** Replaces an element by that of another page. Returns whether both pages have it. */
 export const replacePart = (id, next) => {

@@ -48,6 +48,7 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
   compile: prepared,
   columnOf,
   openObject: (json) => sql`left(${json}, -1)`,
+  jsonMember: (json, name) => `(${json}::json -> ${name})::text`,
   sortKey,
   keyText,
   // That of a text is the type of its column, which may be an integer's where it is a key or a reference.
@@ -82,6 +83,7 @@ export const postgresDialect = (index: SearchIndex): Dialect => ({
   forChange: ' for no key update',
   forShare: ' for share',
   takeTurn: prepared(sql`select pg_advisory_xact_lock(723811692, 0)`),
+  tellAgain: ', xid = pg_current_xact_id()',
   deferReferences,
   callerIs,
 })

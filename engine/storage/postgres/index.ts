@@ -3,7 +3,10 @@ import { service } from '../../descriptor/access.js'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import { createChanges } from '../changes.js'
 import type { Cell, OwnRunner, Source } from '../dialect.js'
+import { createEraser } from '../eraseHistory.js'
 import { Unavailable } from '../failures.js'
+import { createHistory } from '../history.js'
+import { callerPlan } from '../log.js'
 import { importParts, makeImport } from '../makeWrite.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
@@ -19,7 +22,7 @@ import { withTimeout } from './attempts.js'
 import { columnType, isCompatible, kindOfType } from './catalogue.js'
 import { connectionsTo } from './connections.js'
 import { managedSize, managedSource, postgresDialect, unmanagedSource } from './dialect.js'
-import { logReader } from './log.js'
+import { callerIs, logReader } from './log.js'
 import { type Prepared, prepared } from './prepared.js'
 import { openReplicas } from './replicas.js'
 import { hasRight, writeRights } from './rights.js'
@@ -117,6 +120,8 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   }
   return {
     ...createChanges({ registry, dialect, own, log: logReader, table, changesDays: options.changesDays }),
+    history: createHistory({ registry, dialect, own, table }),
+    eraseHistory: createEraser({ registry, dialect, own, table }),
     async versions(resources) {
       const states = await connections.check(tableStates, { names: resources.map((resource) => resource.table) })
       return new Map(resources.map((resource, n) => [resource, String(states[n]?.[0])]))
@@ -132,8 +137,10 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     }),
     counts,
     rows: (copied, after, count) => readRows(connections.read, copied, after, count),
-    fill: (batches) =>
+    fill: (batches, by) =>
       connections.transaction(async (ask) => {
+        const { caller } = callerPlan(registry, callerIs, by)
+        if (caller) await ask(caller.set.statement, caller.set.values)
         await ask(deferReferences)
         for await (const { resource, rows } of batches) {
           await insertRows(ask, resource, rows)

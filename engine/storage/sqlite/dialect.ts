@@ -30,6 +30,7 @@ export const sqliteDialect: Dialect = {
   columnOf,
   // The second takes three times as long, because it counts characters.
   openObject: (json, isPlain) => (isPlain ? sql`rtrim(${json}, '}')` : sql`substr(${json}, 1, length(${json}) - 1)`),
+  jsonMember: (json, name) => `(${json} -> ${name})`,
   sortKey,
   keyText: (_, key) => key,
   typeOf: () => undefined,
@@ -58,6 +59,7 @@ export const sqliteDialect: Dialect = {
   element: (index) => `(_e.value ->> ${index})`,
   forUpdate: '',
   forChange: '',
+  overwriteDeleted: { begin: compile('pragma secure_delete = on'), end: compile('pragma secure_delete = off') },
   deferReferences: compile('pragma defer_foreign_keys = on'),
   callerIs,
 }

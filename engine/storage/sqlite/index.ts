@@ -5,6 +5,9 @@ import { managedResources, type Registry } from '../../descriptor/registry.js'
 import { sqlitePath } from '../../process/databaseUrl.js'
 import { createChanges } from '../changes.js'
 import type { Cell, OwnRunner } from '../dialect.js'
+import { createEraser } from '../eraseHistory.js'
+import { createHistory } from '../history.js'
+import { callerPlan } from '../log.js'
 import { importParts, makeImport } from '../makeWrite.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
@@ -20,7 +23,7 @@ import { compile } from './compile.js'
 import { connect, fileIdentity, refuseMoved } from './connection.js'
 import { keyStatements, managedSource, sqliteDialect, unmanagedSource } from './dialect.js'
 import { isReadOnly, temporaryFile } from './file.js'
-import { logReader } from './log.js'
+import { callerIs, logReader } from './log.js'
 import { bindLists, reader } from './reader.js'
 import { insertRows, readRows } from './rows.js'
 import { commitCounter, runnerFor } from './runner.js'
@@ -104,6 +107,8 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
       table,
       changesDays: options.changesDays,
     }),
+    history: createHistory({ registry, dialect: sqliteDialect, own, table }),
+    eraseHistory: createEraser({ registry, dialect: sqliteDialect, own, table }),
     versions: async (resources) => {
       const states = new Map((await own.read(tableStates, {})).map(([of, state]) => [of, String(state)]))
       return new Map(resources.map((resource) => [resource, states.get(resource.table) ?? '']))
@@ -114,10 +119,14 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     transaction: transactions.run,
     counts,
     rows: async (copied, after, count) => readRows(database, copied, after, count),
-    fill: (batches) =>
+    fill: (batches, by) =>
       inTransaction(async (separate) => {
+        const ask = askOn(separate)
+        const { caller } = callerPlan(registry, callerIs, by)
         separate.pragma('defer_foreign_keys = ON')
+        if (caller) ask(caller.set)
         for await (const { resource, rows } of batches) insertRows(separate, resource, rows)
+        if (caller?.clear) ask(caller.clear)
         return undefined
       }),
     importAll: (resource, created, parts) =>

@@ -37,8 +37,13 @@ const now = `cast(round((julianday('now') - 2440587.5) * 86400000) as integer)`
 
 const columns = 'name, id, op, at, caller, mark, before, after, old_keys, new_keys, changed'
 
-const served = (field: Field, of: string): string =>
-  servedValue(columnIn('sqlite', field), `${of}${quoted(field.name)}`)
+/** A value as its JSON has it. Other programs have no function that prints numbers of many digits; whoever reads the log prints these again. */
+const served = (field: Field, of: string): string => {
+  const column = columnIn('sqlite', field)
+  const { isPortable } = column
+  const json = (name: string) => `case when ${isPortable?.(name)} then ${name} else json(printf('%!.17g', ${name})) end`
+  return servedValue(isPortable ? { ...column, json } : column, `${of}${quoted(field.name)}`)
+}
 
 const jsonObject = (fields: readonly Field[], value: (field: Field) => string): string =>
   fields.length === 0 ? 'null' : `json_object(${fields.map((field) => `'${field.name}', ${value(field)}`).join(', ')})`
