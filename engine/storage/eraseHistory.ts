@@ -7,6 +7,7 @@ import { keysTable } from './keys.js'
 import { logTable } from './log.js'
 import { parameter, sql, toBuffer } from './sql.js'
 import type { Storage } from './storage.js'
+import { eraseDeliveries } from './webhooks.js'
 
 /** So many stored responses are read at once. */
 const responsesAtOnce = 500
@@ -25,6 +26,7 @@ export const createEraser = ({ registry, dialect, own, table }: Parts): Storage[
   const eraseLog = compile(
     sql`update ${logTable} set before = null, after = null, old_keys = null, new_keys = null${tellAgain} where ${ofRow}`,
   )
+  const dropDeliveries = compile(eraseDeliveries)
   const body = 'cast(body as text)'
   const start = parameter('start', 'text')
   // What begins with an id is a row; others may have the row anywhere.
@@ -43,6 +45,7 @@ export const createEraser = ({ registry, dialect, own, table }: Parts): Storage[
       const row = { name: resource.table, id }
       const isLogged = (await run(find, row)).length > 0
       await run(eraseLog, row)
+      await run(dropDeliveries, { $resource: resource.path })
       const text = isWhole(idField(resource)) ? id : JSON.stringify(id)
       for (let after: Cell | undefined = ''; after !== undefined; ) {
         const responses: readonly (readonly Cell[])[] = await run(readResponses, { after, start: `{"id":${text},` })
