@@ -9,11 +9,8 @@ interface Change {
   readonly row?: Buffer
 }
 
-/** Makes the parts of an entry; the row is JSON already. */
-export const entryWriter = (resource: Resource) => {
-  const writeId = isWhole(idField(resource)) ? (id: RowId) => id : (id: RowId) => JSON.stringify(id)
-  return ({ op, id, at, row }: Change): readonly (string | Buffer)[] => {
-    const head = `{"op":"${op}","id":${writeId(id)},"at":"${new Date(at).toISOString()}"`
-    return row ? [`${head},"row":`, row, '}'] : [`${head}}`]
-  }
+export const changeEntry = (resource: Resource, { op, id, at, row }: Change): Buffer => {
+  const idJson = isWhole(idField(resource)) ? id : JSON.stringify(id)
+  const head = `{"op":"${op}","id":${idJson},"at":"${new Date(at).toISOString()}"`
+  return row ? Buffer.concat([Buffer.from(`${head},"row":`), row, Buffer.from('}')]) : Buffer.from(`${head}}`)
 }

@@ -1,14 +1,14 @@
 /** Answers those who follow the changes of a resource: a page of changes, perhaps after a wait. */
+import { changeEntry } from '../contract/changeEntry.js'
 import { decodeChangesCursor, encodeChangesCursor, readerDigest } from '../contract/changesCursor.js'
 import * as errors from '../contract/errors.js'
 import { cursorIssue } from '../contract/issues.js'
 import type { ResourceOperation } from '../contract/operations.js'
 import { parseFollowQuery } from '../contract/parameters.js'
 import type { Rights } from '../descriptor/access.js'
-import { isWhole } from '../descriptor/kinds/index.js'
-import { idField, type Resource } from '../descriptor/registry.js'
+import type { Resource } from '../descriptor/registry.js'
 import { oncePer } from '../process/oncePer.js'
-import type { Change, ChangesPage } from '../storage/storage.js'
+import type { ChangesPage } from '../storage/storage.js'
 import { resourceGuard } from './callers.js'
 import { sendUncached } from './conditional.js'
 import type { AppContext } from './requestLog.js'
@@ -17,12 +17,7 @@ import type { Followed } from './waitingChanges.js'
 
 /** A page as the body of a response. */
 const pageBody = (resource: Resource, { changes, more }: ChangesPage, cursor: string): Buffer => {
-  const idJson = (id: string) => (isWhole(idField(resource)) ? id : JSON.stringify(id))
-  const entry = ({ op, id, at, row }: Change): Buffer[] => {
-    const head = Buffer.from(`{"op":"${op}","id":${idJson(id)},"at":"${new Date(at).toISOString()}"`)
-    return row ? [head, Buffer.from(',"row":'), row, Buffer.from('}')] : [head, Buffer.from('}')]
-  }
-  const entries = changes.flatMap((change, n) => [Buffer.from(n > 0 ? ',' : ''), ...entry(change)])
+  const entries = changes.flatMap((change, n) => [Buffer.from(n > 0 ? ',' : ''), changeEntry(resource, change)])
   const meta = `],"meta":{"next":"${cursor}","more":${more}}}`
   return Buffer.concat([Buffer.from('{"data":['), ...entries, Buffer.from(meta)])
 }

@@ -122,17 +122,16 @@ const registerStorage = ({ storage }: Measured): void => {
 }
 
 const registerWebhooks = ({ webhooks }: Measured): void => {
-  if (!webhooks) return
   readMetric(
     'registry_webhook_attempts_total',
     'Attempts to deliver a webhook, by subscriber and outcome: delivered, failed, ended.',
-    () => webhooks.stats().attempts,
+    () => webhooks?.stats().attempts ?? [],
     ['subscriber', 'outcome'],
   )
   readMetric(
     'registry_webhook_lag_seconds',
     'For how long the first change waits that a subscriber has not been told of.',
-    () => webhooks.stats().lags,
+    () => webhooks?.stats().lags ?? [],
     ['subscriber'],
   )
 }

@@ -1,6 +1,6 @@
 /** What a subscriber is told next: the changes after its position, as many as fit in one body. */
 import { randomUUID } from 'node:crypto'
-import { entryWriter } from '../contract/changeEntry.js'
+import { changeEntry } from '../contract/changeEntry.js'
 import type { Rights } from '../descriptor/access.js'
 import type { Resource } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
@@ -37,7 +37,6 @@ export const nextDelivery = async (
   position: string,
 ): Promise<Next | { readonly next: string; readonly more: boolean }> => {
   const id = `msg_${randomUUID().replaceAll('-', '')}`
-  const write = entryWriter(resource)
   for (let limit = maxEntries; ; ) {
     const page = await storage.changes(resource, { rights, after: position, limit })
     if (page === 'resync') {
@@ -48,7 +47,7 @@ export const nextDelivery = async (
     const { changes, next, more } = page
     if (changes.length === 0) return { next, more }
     const head = `{"type":"${resource.path}.changed","timestamp":"${new Date().toISOString()}","data":{"changes":[`
-    const entries = changes.map((change) => write(change).join(''))
+    const entries = changes.map((change) => String(changeEntry(resource, change)))
     const fitting = countFitting(entries, maxBytes - head.length - 3)
     if (fitting === entries.length || limit === 1) {
       const since = changes.reduce((first, { at }) => Math.min(first, at), Date.now())

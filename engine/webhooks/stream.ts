@@ -13,6 +13,9 @@ import type { Subscriber } from './subscribers.js'
 /** How often a position is stored at most while there is nothing to tell, in milliseconds. */
 const idleStoreMs = 60_000
 
+/** How long after a receiver was told to begin again it is told so again at the earliest, in milliseconds. */
+const resyncMs = 60_000
+
 /** How long to wait for a database that fails, and for a lease that is in doubt, in milliseconds. */
 const [outageMs, leaseMs] = [5_000, 500]
 
@@ -74,6 +77,7 @@ export const runStream = async (stream: Stream, parts: StreamParts, signal: Abor
   /** How far the changes were read since the stored position, without anything to tell. */
   let readUpTo: string | undefined
   let storedAt = performance.now()
+  let resyncAt = Number.NEGATIVE_INFINITY
 
   const attempt = async (before: StoredSubscription, delivery: PendingDelivery, failures: number): Promise<void> => {
     const received: Received | Error = await deliver(delivery, subscriber, { allowPrivate, signal }).catch(
@@ -106,8 +110,11 @@ export const runStream = async (stream: Stream, parts: StreamParts, signal: Abor
     const next = await nextDelivery(storage, resource, rights, position)
     if ('body' in next) {
       const { isResync, ...delivery } = next
-      if (isResync)
+      if (isResync) {
         warn(`The subscriber "${name}" cannot be told of all changes of ${resource.path}: it is told "resync".`)
+        await pause(Math.max(0, resyncAt + resyncMs - performance.now()))
+        resyncAt = performance.now()
+      }
       await store(before, { ...idleAt(position), delivery: { ...delivery, reader } })
       readUpTo = undefined
       return

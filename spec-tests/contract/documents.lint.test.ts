@@ -9,6 +9,7 @@ import { errorCodes } from '../../engine/contract/errors.js'
 import { createExample } from '../../engine/contract/examples.js'
 import { isGuarded, isPublic } from '../../engine/descriptor/access.js'
 import { integer, text } from '../../engine/descriptor/index.js'
+import { withLogging } from '../../engine/descriptor/logging.js'
 import { schemaNames } from '../../engine/descriptor/names.js'
 import { writableFields } from '../../engine/descriptor/registry.js'
 import type { FileError } from '../../engine/descriptor/registryError.js'
@@ -34,15 +35,15 @@ const teams = resourceIn('teams', { title: text() }, { name: 'Team', update: tru
 const tasks = resourceIn(
   'tasks',
   { team_id: integer({ references: 'teams' }), title: text() },
-  { name: 'Task', update: true },
+  { name: 'Task', update: true, changes: true },
 )
-const batch = await startService({ registry: [teams, tasks], batch: true })
+const batch = await startService({ registry: withLogging([teams, tasks]), batch: true, derivedObjects: true })
 
 const documents = {
   'openapi.json': openapi,
   'swagger.json': swagger,
-  'openapi.json with batches': (await batch.get('/openapi.json')).body,
-  'swagger.json with batches': (await batch.send('/swagger.json')).body,
+  'openapi.json with batches and changes': (await batch.get('/openapi.json')).body,
+  'swagger.json with batches and changes': (await batch.send('/swagger.json')).body,
 }
 
 for (const [name, document] of Object.entries(documents)) {

@@ -113,7 +113,14 @@ test('every alert names metrics and labels that exist, and the documentation lis
     described,
     group.rules.map(({ alert }: { alert: string }) => alert),
   )
-  const labels = new Set(['job', 'instance', 'server', ...[...ofOne.matchAll(/(\w+)="/g)].map(([, label]) => label)])
+  // Only replicas and webhooks have the third and the fourth.
+  const labels = new Set([
+    'job',
+    'instance',
+    'server',
+    'subscriber',
+    ...[...ofOne.matchAll(/(\w+)="/g)].map(([, label]) => label),
+  ])
   for (const { alert, expr, labels: given, annotations } of group.rules) {
     const names = [...expr.matchAll(/\b(?:registry|nodejs)_\w+/g)].map(([name]) => name)
     assert.ok(names.length > 0 || expr.startsWith('up{'), alert)

@@ -23,7 +23,7 @@ const registry = registryFrom({
     fields: { title: text(), owner: integer({ filter: true }), note: text({ readBy: ['hr'] }) },
     access: { read: ['hr', { owner: claim('owner') }] },
   },
-  tags: { ...open, name: 'Tag', table: 'tags', fields: { label: text() }, id: 'text' },
+  tags: { ...open, name: 'Tag', table: 'tags', fields: { label: text() }, id: 'text', history: true },
 })
 
 const secret = secretOf('the secret of the first receiver')
@@ -251,6 +251,24 @@ test('a delivery is made again from the same place when the rights have changed'
   assert.is.not(two.id, one.id)
   assert.equal(told(two), ['put 2 {"id":2,"title":"Task 2","owner":2,"note":null}'])
   assert.not.match(two.text, /private/)
+})
+
+test('an erased value is left in no pending delivery, which is made again', async () => {
+  const { storage, run } = await openDatabase()
+  const receiver = await startReceiver()
+  await startSender(storage, entry(receiver.url))
+  receiver.answers.push(retryAfter(2))
+  await addTag(run, 'a', 'to be erased')
+  await receiver.count(1)
+  await run("update tags set label = 'harmless' where id = 'a'")
+  const pending = async () => JSON.stringify(await run('select * from registry_subscriptions'))
+  await until(async () => (await pending()).includes('to be erased'))
+  assert.ok(await storage.eraseHistory(registry[1] as never, 'a'))
+  assert.not.match(await pending(), /to be erased/)
+  await receiver.count(2)
+  const [one, two] = receiver.received as [Received, Received]
+  assert.is.not(two.id, one.id)
+  assert.equal(told(two), ['put a {"id":"a","label":"harmless"}'])
 })
 
 test('a body has at most 100 entries and 1 MiB, but at least one entry', async () => {
