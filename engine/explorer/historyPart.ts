@@ -98,7 +98,7 @@ export const readHistory = async (visitor: Visitor, request: ResourceRequest, id
       const time = html`<time datetime="${moment}">${moment.slice(0, 19).replace('T', ' ')}</time>`
       const isNow = offset === 0n && n === 0 && tag !== undefined && op !== 'delete'
       const restore = isAllowed && row && !isNow && restoreForm(request, id, entry, tag)
-      return html`<li><p>${verbs[op]} ${by === null ? 'by another program' : html`by <bdi>${by}</bdi>`} <span class="note">${time}</span> ${restore}</p><dl>${changes(entry)}</dl></li>`
+      return html`<li><div class="head"><span>${verbs[op]} ${by === null ? 'by another program' : html`by <bdi>${by}</bdi>`}</span> <span class="note">${time}</span> ${restore}</div><dl>${changes(entry)}</dl></li>`
     })
     const older = offset + pageSize < BigInt(total) && page(offset + pageSize, 'Older')
     const newer = offset > 0n && page(offset > pageSize ? offset - pageSize : 0n, 'Newer')

@@ -8,7 +8,7 @@ import type { Cell, Dialect, OwnRunner } from './dialect.js'
 import { clampedInteger } from './list.js'
 import { logTable } from './log.js'
 import { literal, resourceAt } from './schema.js'
-import { type Fragment, joinSql, parameter, sql, type Values } from './sql.js'
+import { type Fragment, joinSql, parameter, type Statement, sql, type Values } from './sql.js'
 import type { History, HistoryEntry, HistoryQuery, Storage } from './storage.js'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -43,12 +43,13 @@ const seenFields = (resource: Resource, rights: Rights): Field[] => {
 interface Parts {
   readonly registry: Registry
   readonly dialect: Dialect
-  readonly own: OwnRunner
+  /** Reads the log of a resource, on the primary server; that of a row may be long. */
+  readonly read: (resource: Resource, statement: Statement, values: Values) => ReturnType<OwnRunner['read']>
   readonly table: Storage['table']
 }
 
-export const createHistory = ({ registry, dialect, own, table }: Parts): Storage['history'] => {
-  const ask = (query: Fragment, values: Values) => own.read(dialect.compile(query), values)
+export const createHistory = ({ registry, dialect, read, table }: Parts): Storage['history'] => {
+  const ask = (resource: Resource, query: Fragment, values: Values) => read(resource, dialect.compile(query), values)
   const ofRow = sql`name = ${parameter('name', 'text')} and id = ${parameter('id', 'text')} and at > ${parameter('since', 'bigint')}`
 
   const holds = async (resource: Resource, state: State, rule: RowRule): Promise<boolean> => {
@@ -79,8 +80,9 @@ export const createHistory = ({ registry, dialect, own, table }: Parts): Storage
   }
 
   /** The last entries of the rows that have had the id, the newest first, each with the row as it was then. */
-  const lastEntries = async (values: Values) => {
+  const lastEntries = async (resource: Resource, values: Values) => {
     const rows = await ask(
+      resource,
       sql`select seq, op, case op when 'delete' then before else after end from (
           select seq, op, before, after, lead(op) over (order by seq) as next from ${logTable} where ${ofRow}
         ) as _e where op = 'delete' or next is null or next = 'create' order by seq desc`,
@@ -93,7 +95,7 @@ export const createHistory = ({ registry, dialect, own, table }: Parts): Storage
   const readableAfter = async (resource: Resource, id: RowId, rights: Rights, values: Values) => {
     const isThere = (await table(resource).get(id)) !== undefined
     if (isThere && !(await table(resource, [], rights).get(id))) return undefined
-    const ends = await lastEntries(values)
+    const ends = await lastEntries(resource, values)
     const former = isThere && ends[0]?.op !== 'delete' ? ends.slice(1) : ends
     for (const [n, { seq, state }] of former.entries())
       if (!(await mightRead(resource, state, rights))) return isThere || n > 0 ? seq : undefined
@@ -152,8 +154,9 @@ export const createHistory = ({ registry, dialect, own, table }: Parts): Storage
     const isChosen = position === undefined ? '' : sql` and seq = ${parameter('position', 'bigint')}`
     const from = sql`from ${logTable} where ${ofRow} and seq > ${parameter('first', 'bigint')}${isChosen} and (${showsAny(resource, fields, isWhole)})`
     const all = { ...values, first, position, limit, offset: clampedInteger(offset) }
-    const [counted] = await ask(sql`select count(*) ${from}`, all)
+    const [counted] = await ask(resource, sql`select count(*) ${from}`, all)
     const rows = await ask(
+      resource,
       sql`select seq, at, caller, op, before, after ${from} order by seq desc limit ${parameter('limit', 'bigint')} offset ${parameter('offset', 'bigint')}`,
       all,
     )

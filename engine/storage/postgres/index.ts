@@ -120,7 +120,12 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   }
   return {
     ...createChanges({ registry, dialect, own, log: logReader, table, changesDays: options.changesDays }),
-    history: createHistory({ registry, dialect, own, table }),
+    history: createHistory({
+      registry,
+      dialect,
+      read: (_, statement, values) => own.read(statement, values),
+      table,
+    }),
     eraseHistory: createEraser({ registry, dialect, own, table }),
     async versions(resources) {
       const states = await connections.check(tableStates, { names: resources.map((resource) => resource.table) })

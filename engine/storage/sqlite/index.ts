@@ -106,7 +106,12 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
       table,
       changesDays: options.changesDays,
     }),
-    history: createHistory({ registry, dialect: sqliteDialect, own, table }),
+    history: createHistory({
+      registry,
+      dialect: sqliteDialect,
+      read: (resource, statement, values) => runnerFor(connection, resource).read(statement, values),
+      table,
+    }),
     eraseHistory: createEraser({ registry, dialect: sqliteDialect, own, table }),
     versions: async (resources) => {
       const states = new Map((await own.read(tableStates, {})).map(([of, state]) => [of, String(state)]))
