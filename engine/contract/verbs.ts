@@ -325,6 +325,9 @@ const describeHistory: Verb['describe'] = ({ resource, singular }) => ({
   },
 })
 
+/** Issues of bodies have no input. */
+const { input: _, ...itemIdInvalid } = itemIdIssue('%FF')
+
 const describeEraseHistory: Verb['describe'] = ({ resource, singular }) => ({
   summary: `Erase the history of ${withArticle(singular)}`,
   description: `Erases the values in the history of the ${singular}; who has changed it, and when, stays.`,
@@ -336,7 +339,7 @@ const describeEraseHistory: Verb['describe'] = ({ resource, singular }) => ({
     ...writeResponses({}),
     204: { description: 'The values are erased.', headers: headers() },
     404: rowMissing(resource),
-    422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', errors.bodyInvalid([itemIdIssue('%FF')])),
+    422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', errors.bodyInvalid([itemIdInvalid])),
   },
 })
 

@@ -76,7 +76,7 @@ const serviceIds = 'getIndex getHealth batch probe documents docs root none'.spl
 /** The same for all paths that a request could mean: names of parameters do not matter. */
 const pathPattern = ({ path }: Pick<OwnOperation, 'path'>): string => path.replaceAll(/\{\w+\}/g, '{}')
 
-/** The operations of resources at a path, whatever they allow: a descriptor may add any of them later. */
+/** The operations of resources at a path: also those that a descriptor may add later, apart from changes, which are newer than such paths. */
 const isTaken = (registry: Registry, { path }: OwnOperation): boolean => {
   const [, , first = '', second, third] = path.split('/')
   if (['health', 'batch'].includes(first)) return true

@@ -1,9 +1,10 @@
 /** The texts that controls of a form show, and that they send. */
+import { randomUUID } from 'node:crypto'
 import type { Issue } from '../contract/errors.js'
 import { isLiteral } from '../contract/textValues.js'
 import { indentedJson, JsonText } from '../descriptor/jsonText.js'
 import { canonicalOf, isValueOf, kindOf } from '../descriptor/kinds/index.js'
-import type { Field, RowValues, Value } from '../descriptor/registry.js'
+import type { Field, Resource, RowValues, Value } from '../descriptor/registry.js'
 import type { Html } from './html.js'
 import type { Labels } from './names.js'
 
@@ -73,4 +74,11 @@ export const isSameText = (field: Field, first: string, second: string): boolean
     return isValueOf(field, meant) ? String(canonicalOf(field, meant)) : text
   })
   return texts[0] === texts[1] || (kindOf(field.kind).input === 'datetime-local' && values[0] === values[1])
+}
+
+/** The key under which what a form sends is stored once, however often it is sent; after an answer that says no, it is another one. */
+export const formKey = ({ existing }: Resource, posted: Posted | undefined): string | undefined => {
+  if (existing) return undefined
+  const isOpen = posted !== undefined && (posted.status < 400 || posted.status >= 500)
+  return (isOpen && posted.texts.get('form.key')) || randomUUID()
 }

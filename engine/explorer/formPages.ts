@@ -1,5 +1,4 @@
 /** The forms that create, change and delete a row, and what all forms of the explorer have in common. */
-import { randomUUID } from 'node:crypto'
 import { pathNotFound, rowForbidden } from '../contract/errors.js'
 import { createExample } from '../contract/examples.js'
 import { queryParameters } from '../contract/parameters.js'
@@ -15,7 +14,7 @@ import {
 } from '../descriptor/registry.js'
 import type { Referencing } from '../storage/writeData.js'
 import { openedTexts, shownIds } from './conflicts.js'
-import type { FormView, Posted } from './controlTexts.js'
+import { type FormView, formKey, type Posted } from './controlTexts.js'
 import { withFilter } from './filters.js'
 import { controlGroups } from './formGroups.js'
 import { readRowForm } from './forms.js'
@@ -73,13 +72,6 @@ export const renderForm = (parts: FormParts): Html => {
     <div id="error" class="form-error notice error" role="alert" tabindex="-1"${!message && html` hidden`}>${message}</div>
     ${content}
     ${values.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}${part ? html`<div id="${part.id}">${actions}${part.result}</div>` : actions}</form>`
-}
-
-/** The key under which what a form sends is stored once, however often it is sent; after an answer that says no, it is another one. */
-export const formKey = ({ existing }: Resource, posted: Posted | undefined): string | undefined => {
-  if (existing) return undefined
-  const isOpen = posted !== undefined && (posted.status < 400 || posted.status >= 500)
-  return (isOpen && posted.texts.get('form.key')) || randomUUID()
 }
 
 /** What is said if it is not known whether a write was made. */

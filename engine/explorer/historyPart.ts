@@ -12,9 +12,9 @@ import {
   type Value,
 } from '../descriptor/registry.js'
 import type { HistoryEntry } from '../storage/storage.js'
+import { formKey } from './controlTexts.js'
 import { cut } from './excerpt.js'
 import { formatted, grouped } from './format.js'
-import { formKey } from './formPages.js'
 import { type Html, hiddenInputs, html, type Part } from './html.js'
 import { rowUrl } from './links.js'
 import { fieldTitle, type Labels, readLabels } from './names.js'

@@ -21,6 +21,8 @@ export interface Dialect {
   columnOf(spec: KindSpec): Column
   /** A JSON object without its last brace; `isPlain` if its last member is no object. */
   openObject(json: Fragment, isPlain: boolean): Sql
+  /** A number of the log as the API serves it, where that differs. */
+  servedNumber?(text: string): string
   /** A member of a JSON object, by its name as SQL, as JSON text; null if it has none. */
   jsonMember(json: string, name: string): string
   /** What a field is ordered and compared by, and that in the form which its kind reads. */
@@ -72,8 +74,6 @@ export interface Dialect {
   readonly forChange: string
   /** The assignment with which entries of the log are told again to those who follow changes, after a comma; where it can be said. */
   readonly tellAgain?: string
-  /** Have what a transaction deletes overwritten in the file, where the database does not do so otherwise. */
-  readonly overwriteDeleted?: { readonly begin: Statement; readonly end: Statement }
   /** Has references checked at the end of the transaction, if their foreign keys allow it. */
   readonly deferReferences: Statement
   readonly callerIs: CallerStatements

@@ -20,7 +20,7 @@ interface Parts {
 }
 
 export const createEraser = ({ registry, dialect, own, table }: Parts): Storage['eraseHistory'] => {
-  const { compile, tellAgain = '', overwriteDeleted, bytes } = dialect
+  const { compile, tellAgain = '', bytes } = dialect
   const ofRow = sql`name = ${parameter('name', 'text')} and id = ${parameter('id', 'text')}`
   const find = compile(sql`select 1 from ${logTable} where ${ofRow} limit 1`)
   const eraseLog = compile(
@@ -41,7 +41,6 @@ export const createEraser = ({ registry, dialect, own, table }: Parts): Storage[
 
   return (resource: Resource, id: RowId) =>
     own.transaction(async (run) => {
-      if (overwriteDeleted) await run(overwriteDeleted.begin, {})
       const row = { name: resource.table, id }
       const isLogged = (await run(find, row)).length > 0
       await run(eraseLog, row)
@@ -55,7 +54,6 @@ export const createEraser = ({ registry, dialect, own, table }: Parts): Storage[
         }
         after = responses.length === responsesAtOnce ? responses.at(-1)?.[0] : undefined
       }
-      if (overwriteDeleted) await run(overwriteDeleted.end, {})
       return isLogged || (await table(resource).get(id)) !== undefined
     })
 }

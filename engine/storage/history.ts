@@ -113,7 +113,7 @@ export const createHistory = ({ registry, dialect, own, table }: Parts): Storage
 
   /** A value as the API serves it. */
   const served = (field: Field, text: string): string =>
-    dialect.columnOf(field).isPortable && text !== 'null' ? JSON.stringify(Number(text)) : text
+    dialect.servedNumber && dialect.columnOf(field).isPortable && text !== 'null' ? dialect.servedNumber(text) : text
 
   const entryOf = (resource: Resource, fields: readonly Field[], row: readonly Cell[]): HistoryEntry => {
     const [seq, at, by, op, beforeJson, afterJson] = row

@@ -145,7 +145,7 @@ function* findsAll(query: BoundStatement | undefined, ids: readonly RowId[]): Wa
 }
 
 /** Stores the rows of an import within a transaction. */
-export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
+function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
   const { key, mode, groups, tags } = plan
   const replay = yield* findReplay(key)
   if (replay) return 'mismatch' in replay ? replay : { body: replay.body, replayed: true }
@@ -186,6 +186,9 @@ export function* makeImport(plan: ImportPlan): Walk<ImportOutcome<Cell>> {
   yield* storeKey(key, body)
   return { body, replayed: false }
 }
+
+/** The steps of one part of an import that has several. */
+export const partSteps = (plan: ImportPlan) => stepsOf(plan) as Walk<ImportOutcome<Cell>>
 
 /** Stores the parts of an import within a transaction; returns the outcome of the first that cannot be stored. */
 export const importParts = async (

@@ -9,6 +9,7 @@ import { errorCodes } from '../../engine/contract/errors.js'
 import { createExample } from '../../engine/contract/examples.js'
 import { isGuarded, isPublic } from '../../engine/descriptor/access.js'
 import { integer, text } from '../../engine/descriptor/index.js'
+import { withLogging } from '../../engine/descriptor/logging.js'
 import { schemaNames } from '../../engine/descriptor/names.js'
 import { writableFields } from '../../engine/descriptor/registry.js'
 import type { FileError } from '../../engine/descriptor/registryError.js'
@@ -34,15 +35,15 @@ const teams = resourceIn('teams', { title: text() }, { name: 'Team', update: tru
 const tasks = resourceIn(
   'tasks',
   { team_id: integer({ references: 'teams' }), title: text() },
-  { name: 'Task', update: true },
+  { name: 'Task', update: true, changes: true },
 )
-const batch = await startService({ registry: [teams, tasks], batch: true })
+const batch = await startService({ registry: withLogging([teams, tasks]), batch: true, derivedObjects: true })
 
 const documents = {
   'openapi.json': openapi,
   'swagger.json': swagger,
-  'openapi.json with batches': (await batch.get('/openapi.json')).body,
-  'swagger.json with batches': (await batch.send('/swagger.json')).body,
+  'openapi.json with batches and changes': (await batch.get('/openapi.json')).body,
+  'swagger.json with batches and changes': (await batch.send('/swagger.json')).body,
 }
 
 for (const [name, document] of Object.entries(documents)) {
@@ -112,12 +113,22 @@ const documented: Record<string, [statuses: string, request: string[], response:
     { 204: ['Idempotency-Replayed'], 412: ['ETag'] },
   ],
 }
+/** The same of the paths that end so. */
+const documentedEnds: Record<string, (typeof documented)[string]> = {
+  'get /changes': ['200 410 422 503', [], {}],
+  'get /history': ['200 304 404 412 422 503', ['If-None-Match'], { 200: ['ETag'], 304: ['ETag'] }],
+  'delete /history': ['204 401 404 422 503', [], {}],
+}
 const errorHeaders: Record<string, string[]> = { 401: ['WWW-Authenticate'], 503: ['Retry-After'] }
 
 for (const [name, operation] of operations) {
   const isSystem = operation.tags[0] === 'System'
   const [method = ''] = name.split(' ')
-  const [statuses = '200', request = [], response = {}] = isSystem ? [] : (documented[method] ?? [])
+  const end = `${method} /${name.split('/').at(-1)}`
+  const isOfLog = end in documentedEnds
+  const [statuses = '200', request = [], response = {}] = isSystem
+    ? []
+    : (documentedEnds[end] ?? documented[method] ?? [])
 
   test(`${name} documents its headers, without examples`, () => {
     for (const { parameters, responses } of [operation, swaggerOperation(name)]) {
@@ -127,7 +138,7 @@ for (const [name, operation] of operations) {
       for (const [status, { headers: sent }] of Object.entries<Described>(responses)) {
         const documentedHeaders = response[status] ?? errorHeaders[status] ?? []
         const expected = documentedHeaders.filter((one) => one !== 'Location' || !name.endsWith('/import'))
-        const isList = method === 'get' && !isSystem && !/(?:}|\/summary)$/.test(name)
+        const isList = method === 'get' && !isSystem && !isOfLog && !/(?:}|\/summary)$/.test(name)
         const links = status === '200' && isList ? ['Link'] : []
         assert.equal(Object.keys(sent), [...expected, ...links, 'X-Request-Id'], status)
       }
@@ -139,7 +150,8 @@ for (const [name, operation] of operations) {
     assert.is(operation.tags.length, 1)
     const resource = registry.find(({ path }) => name.split('/')[2] === path)
     const open = method === 'get' ? [] : [{ writeToken: [] }]
-    const isSecured = method === 'get' ? resource && !isPublic(resource) : resource?.access
+    const isErasing = end === 'delete /history'
+    const isSecured = method === 'get' ? resource && !isPublic(resource) : resource?.access && !isErasing
     const isOptional = method === 'get' && resource && isPublic(resource) && isGuarded(resource)
     assert.equal(operation.security, isSecured ? [{ caller: [] }] : isOptional ? [{}, { caller: [] }] : open)
     assert.equal(swaggerOperation(name).security, operation.security)

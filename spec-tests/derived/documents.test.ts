@@ -67,18 +67,20 @@ await eachProject(async ({ registry, resources, settings }) => {
         ...(resource.delete ? ['delete'] : []),
       ]
       assert.equal(Object.keys(row), ['get', ...changes])
-      for (const [name, isAllowed, method] of [
-        ['summary', resource.summary, 'get'],
-        ['import', resource.import, 'post'],
+      for (const [name, isAllowed, offered] of [
+        ['summary', resource.summary, ['get']],
+        ['import', resource.import, ['post']],
+        ['changes', resource.changes, ['get']],
+        ['{item_id}/history', resource.history, ['get', 'delete']],
       ] as const)
-        assert.equal(Object.keys(openapi.paths[`/v1/${resource.path}/${name}`] ?? {}), isAllowed ? [method] : [], name)
+        assert.equal(Object.keys(openapi.paths[`/v1/${resource.path}/${name}`] ?? {}), isAllowed ? offered : [], name)
       assert.is(list.get.operationId, operationNames(resource).list)
     })
   }
 
   test('no other path is documented', () => {
     const ofResources = registry.flatMap(({ path }) =>
-      ['', '/{item_id}', '/summary', '/import'].map((end) => `/v1/${path}${end}`),
+      ['', '/{item_id}', '/summary', '/import', '/changes', '/{item_id}/history'].map((end) => `/v1/${path}${end}`),
     )
     const ofOperations = (settings?.operations ?? []).map(({ path }) => path)
     const known = ['/', '/v1/health', '/v1/batch', ...ofResources, ...ofOperations]

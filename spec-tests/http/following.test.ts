@@ -9,7 +9,7 @@ import type { Registry, Resource } from '../../engine/descriptor/registry.js'
 import type { Storage } from '../../engine/storage/storage.js'
 import { callersNamed } from '../support/callers.js'
 import { registryFrom } from '../support/registryFrom.js'
-import { authorized, closeServices, issuesOf, startService, type TestResponse } from '../support/service.js'
+import { authorized, closeServices, issuesOf, sessionOf, startService, type TestResponse } from '../support/service.js'
 import { until } from '../support/until.js'
 
 const resource = (name: string, fields: Descriptor['fields'], more: Partial<Descriptor> = {}) => ({
@@ -41,7 +41,7 @@ const guarded = () =>
     ),
   })
 
-const startGuarded = async (wrapStorage?: (storage: Storage) => Storage) => {
+const startGuarded = async (wrapStorage?: (storage: Storage) => Storage, explorer = false) => {
   const callers: Parameters<typeof callersNamed>[0] = {
     staff: { roles: ['staff'] },
     one: { roles: [], claims: { owner: 1 } },
@@ -51,6 +51,7 @@ const startGuarded = async (wrapStorage?: (storage: Storage) => Storage) => {
   const service = await startService({
     registry: guarded(),
     credentials: callersNamed(callers),
+    explorer,
     ...(wrapStorage && { wrapStorage }),
   })
   const as = (name: string) => ({ authorization: `Bearer ${name}` })
@@ -329,6 +330,27 @@ test('a client that leaves is forgotten', async () => {
   const { length } = read
   await sleep(2_500)
   assert.is(read.length, length)
+})
+
+test('a page of the explorer follows its table as the person who has signed in, until the key is revoked', async () => {
+  const { service, callers, write } = await startGuarded(undefined, true)
+  const cookie = await sessionOf(service.address, 'one')
+  const read = (path: string, headers: Record<string, string> = { cookie }) => service.send(path, { headers })
+  const { text: html } = await read('/explore/loans')
+  const [, url = '', after = ''] = /data-changes="([^"]+)" data-after="([^"]+)"/.exec(html) ?? []
+  assert.is(url, '/explore/loans/changes')
+  await write('POST', 'loans', { owner: 2 })
+  await write('POST', 'loans', { owner: 1 })
+  const page = await read(`${url}?after=${after}&wait=30`)
+  assert.equal(told(page), [{ op: 'put', id: 2, row: { id: 2, owner: 1, note: null, wait: null } }])
+  assert.is(page.headers['access-control-allow-origin'], undefined)
+  const { status, body } = await read(url, {})
+  assert.equal([status, body.error.code], [401, 'unauthorized'])
+  const waiting = read(`${url}?after=${page.body.meta.next}&wait=3`)
+  await sleep(300)
+  delete callers['one']
+  assert.is((await waiting).status, 401)
+  assert.not.match((await read('/explore/loans', {})).text, /data-changes/)
 })
 
 test.after(closeServices)

@@ -41,7 +41,7 @@ const ofOwner = (owner: number): Rights => rightsOf({ name: `owner ${owner}`, ro
 /** Changes as a list: the position is how many of them somebody has read. */
 const listStorage = () => {
   const list: { readonly resource: Resource; readonly owner: number }[] = []
-  const calls = { changes: 0, versions: [] as (readonly Resource[])[] }
+  const calls = { changes: 0, running: 0, mostRunning: 0, versions: [] as (readonly Resource[])[] }
   let failure: Error | undefined
   return {
     calls,
@@ -51,7 +51,9 @@ const listStorage = () => {
     },
     async changes(resource: Resource, { rights, after, limit }: ChangesQuery): Promise<Followed> {
       calls.changes++
+      calls.mostRunning = Math.max(calls.mostRunning, ++calls.running)
       await sleep(5)
+      calls.running--
       if (failure) throw failure
       const { read } = rights.of(resource)
       if (after === 'old') return 'resync'
@@ -141,6 +143,7 @@ test('each of several rights costs a read of its own, and only some run at a tim
     Array.from({ length: 300 }, (_, n) => String(n % 30)),
   )
   assert.is(calls.changes, before + 30)
+  assert.ok(calls.mostRunning <= 4, `${calls.mostRunning} at a time`)
 })
 
 test('a change that a client may not see does not end its wait, and moves it on', async () => {

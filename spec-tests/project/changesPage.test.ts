@@ -41,7 +41,7 @@ const hasPython = (): boolean => {
 }
 
 const commands: Readonly<Record<string, () => readonly [string, string]>> = {
-  TypeScript: () => [process.execPath, fileIn('follow.mjs', stripTypes(blocks['follow.ts'] ?? '', 'follow.ts'))],
+  TypeScript: () => [process.execPath, fileIn('follow.mjs', stripTypes(blocks['follow.mts'] ?? '', 'follow.mts'))],
   Python: () => ['python3', fileIn('follow.py', blocks['follow.py'] ?? '')],
 }
 

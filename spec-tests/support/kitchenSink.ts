@@ -27,6 +27,8 @@ const descriptors = {
       place: integer({ unique: true, min: 1, max: 9999 }),
     },
     required: ['title', 'serial'],
+    changes: true,
+    history: { days: 30 },
   },
   'sink-bowls': {
     about: 'Required unique references, "alone" and `within` others.',
@@ -54,6 +56,7 @@ const descriptors = {
     required: ['title', 'grade'],
     summary: true,
     import: true,
+    history: true,
     access: {
       read: ['chief', { owner: claim('owner') }, { team: claim('teams') }],
       create: ['chief', { owner: claim('owner'), team: claim('teams') }],

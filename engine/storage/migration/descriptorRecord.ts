@@ -216,6 +216,7 @@ export const compareRecord = async (database: MigrationDialect, registry: Regist
     })
 
   return {
+    isOlder,
     /** Whether no earlier descriptors had a field, although its table may have the column already. */
     isNewField: (ofTable: string, field: string): boolean =>
       recorded.length > 0 && !recorded.some((fact) => fact.table === ofTable && fact.field === field),

@@ -20,6 +20,7 @@ import type { MigrationDialect, Step } from './migrationDialect.js'
 import { type MigrationFile, readStatements } from './migrationFiles.js'
 import { type MigrationPlan, planMigration } from './migrationPlan.js'
 import { runFile } from './runFile.js'
+import { tidyLog } from './tidyLog.js'
 
 /** Throws if something has to be decided or corrected first; the message has all of it. */
 const refuseBlocking = ({ differences }: MigrationPlan, approvals: Approvals): void => {
@@ -103,7 +104,7 @@ const migrateTables = async (
   }
   options.command?.done(done)
   for (const difference of plan.differences) options.warn(describeDifference(difference))
-  return { steps: done, differences: plan.differences }
+  return { ...plan, steps: done }
 }
 
 /** Reads the statements of all files, before any of them runs; throws with all errors. */
@@ -161,7 +162,13 @@ export const migrate = async (
   // Nothing is created beside the tables of other programs.
   if (files.length > 0 && managedResources(registry).length === 0)
     throw new StorageError('migrations/ has files, but no resource has a table that this service manages; remove them')
-  if (command) return database.alone(() => migrateWithFiles(database, registry, options, command))
+  if (command)
+    return database.alone(async () => {
+      const plan = await migrateWithFiles(database, registry, options, command)
+      const changes = plan.isOlder ? [] : await tidyLog(database, registry)
+      command.done(changes)
+      return { ...plan, steps: [...plan.steps, ...changes] }
+    })
   if (options.files === undefined) return migrateTables(database, registry, options)
   const state = await readMigrationState(database, registry, files)
   const pending = whyPending(state)

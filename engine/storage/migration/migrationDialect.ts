@@ -100,6 +100,10 @@ export interface MigrationDialect extends SchemaDialect, FileDialect {
   readonly logTables: Readonly<Record<string, OwnTable>>
   /** The statement that makes the log of a table begin anew, where something has changed unseen. */
   resetLog(table: string): string
+  /** A query of the names of the members that a JSON column of the log has for a table. */
+  memberNames(json: string, table: string): string
+  /** The column with one member renamed, or removed; values keep their digits. */
+  withMember(json: string, from: string, to: string | null): string
   /** The statement that tells a database from the one it was restored from, where that is to be done now. */
   renewLog?(): Promise<string | undefined>
   /** Creates a trigger, and has it fire whoever writes. */

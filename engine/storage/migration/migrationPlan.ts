@@ -26,6 +26,8 @@ import { rowQueries } from './rows.js'
 export interface MigrationPlan {
   readonly steps: readonly Step[]
   readonly differences: readonly Difference[]
+  /** Whether the database was migrated to newer descriptors, so that these change nothing. */
+  readonly isOlder?: boolean
 }
 
 /** What the steps of a plan change in the tables, a line for each: `books: reason is added`. */
@@ -354,5 +356,9 @@ export const planMigration = async (
     const isFormer = registry.some(({ renamedFromTable }) => renamedFromTable === name)
     if (isOwn && !isFormer) await collect(name, (ofTable) => planUnused(name, ofTable))
   }
-  return { steps: record.withStep([...steps, ...foreignKeys]), differences: record.differences(differences) }
+  return {
+    steps: record.withStep([...steps, ...foreignKeys]),
+    differences: record.differences(differences),
+    isOlder: record.isOlder,
+  }
 }

@@ -7,7 +7,7 @@ import { createEraser } from '../eraseHistory.js'
 import { Unavailable } from '../failures.js'
 import { createHistory } from '../history.js'
 import { callerPlan } from '../log.js'
-import { importParts, makeImport } from '../makeWrite.js'
+import { importParts, partSteps } from '../makeWrite.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
 import { literal } from '../schema.js'
@@ -153,7 +153,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
         (ask) => {
           const make = async (rows: readonly ImportedRow[]) => {
             const plan = await planImport(resource, { rows, mode: 'store', created, by: service.name })
-            return runInTurn(makeImport(plan), ({ statement, values }) => ask(statement, values))
+            return runInTurn(partSteps(plan), ({ statement, values }) => ask(statement, values))
           }
           return importParts(parts(), make, (error) => refusedBy(error, resource.table))
         },

@@ -147,6 +147,17 @@ export const logTriggers = (resource: Resource): DerivedObject[] => {
   ]
 }
 
+export const memberNames = (json: string, table: string): string =>
+  `select distinct json_object_keys(${json}::json) as name from ${logTable} where name = ${literal(table)}`
+
+/** By its text: jsonb would order the members of values anew. */
+export const withMember = (json: string, from: string, to: string | null): string => {
+  const key = to === null ? 'key' : `case key when '${from}' then '${to}' else key end`
+  const members = `string_agg(to_json(${key})::text || ':' || value::text, ',' order by place)`
+  return `case when ${json} is not null then (select '{' || coalesce(${members}, '') || '}'
+    from json_each(${json}::json) with ordinality as _m (key, value, place)${to === null ? ` where key <> '${from}'` : ''}) end`
+}
+
 export const resetLog = (table: string): string =>
   `insert into ${logTable} (name, id, op) values (${literal(table)}, '', 'reset')`
 

@@ -21,7 +21,7 @@ import {
 } from './catalogue.js'
 import { changesTable, logStatesTable } from './changeLog.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
-import { isOfThisServer, logFunctionName, logTables, renewal, resetLog } from './log.js'
+import { isOfThisServer, logFunctionName, logTables, memberNames, renewal, resetLog, withMember } from './log.js'
 import { type Connect, concurrently, executeOn, isLocked, stepRunner } from './migrationSteps.js'
 import { insertRows } from './rows.js'
 import { runUnprepared } from './run.js'
@@ -184,6 +184,8 @@ export const migrationDialect = (
     ownTables,
     logTables,
     resetLog,
+    memberNames,
+    withMember,
     async renewLog() {
       if (!(await readCatalogue(execute, logTable))) return undefined
       return (await execute(isOfThisServer)).length > 0 ? undefined : renewal

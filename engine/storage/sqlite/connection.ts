@@ -1,6 +1,7 @@
 /** Opens connections to the file, in any thread, sets them up for durability, and notices that the file is no longer at its path. */
 import { statSync } from 'node:fs'
 import type BetterSqlite3 from 'better-sqlite3'
+import { managedResources, type Registry } from '../../descriptor/registry.js'
 import { Database } from './driver.js'
 
 /** Identifies the file at a path; undefined if there is none. */
@@ -14,7 +15,15 @@ export interface OpenedFile {
   readonly identity: string | undefined
   /** Whether the whole file belongs to other programs, so that even its journal stays as it is. */
   readonly isUnmanaged: boolean
+  /** Whether what is deleted is overwritten, so that erased values of a history are in none of its bytes. */
+  readonly isOverwritten: boolean
 }
+
+/** What a registry means for the connections to its file. */
+export const connectionsOf = (registry: Registry): Pick<OpenedFile, 'isUnmanaged' | 'isOverwritten'> => ({
+  isUnmanaged: managedResources(registry).length === 0,
+  isOverwritten: registry.some(({ history }) => history),
+})
 
 /** Throws if the file has been moved or replaced since it was opened. */
 export const refuseMoved = ({ path, identity }: OpenedFile): void => {
@@ -41,7 +50,7 @@ const shortest = (value: number): string => {
 }
 
 /** A number as PostgreSQL prints it, so that responses are the same on both databases; SQLite itself prints 1.0e+21 and 0.33333333333333332. */
-const numberText = (value: number): string => {
+export const numberText = (value: number): string => {
   const size = Math.abs(value)
   if (size === 0) return '0'
   return size >= 1e-4 && size < 1e15 ? String(value) : shortest(value).replace(/e([+-])(\d)$/, 'e$10$2')
@@ -61,7 +70,10 @@ const cacheKilobytes = 4_000
 export const connect = (
   path: string,
   options: BetterSqlite3.Options & { timeout: number },
-  isUnmanaged = false,
+  { isUnmanaged, isOverwritten }: Pick<OpenedFile, 'isUnmanaged' | 'isOverwritten'> = {
+    isUnmanaged: false,
+    isOverwritten: false,
+  },
 ): BetterSqlite3.Database => {
   const database = new Database(path, { fileMustExist: isUnmanaged, ...options })
   if (!isUnmanaged) database.pragma('journal_mode = WAL')
@@ -69,6 +81,7 @@ export const connect = (
   database.pragma('synchronous = FULL')
   database.pragma('foreign_keys = ON')
   database.pragma('trusted_schema = OFF')
+  if (isOverwritten) database.pragma('secure_delete = ON')
   database.pragma(`cache_size = -${cacheKilobytes}`)
   addNumberFunction(database)
   return database

@@ -11,6 +11,7 @@ import { type Fragment, joinSql, jsonList, parameter, type Sql, sql } from '../s
 import { idTypeIn, isIntegerType, joinedText, textSize, unmanagedColumns } from '../unmanaged.js'
 import type { KeyStatements } from '../writeData.js'
 import { compile } from './compile.js'
+import { numberText } from './connection.js'
 import { callerIs } from './log.js'
 import { columnOf, isLong, jsonIndex, longRowsIndex, rowJson, rowKey, searchTable, sortKey } from './schema.js'
 import { containsSql, isIndexed, searchParameters } from './search.js'
@@ -30,6 +31,7 @@ export const sqliteDialect: Dialect = {
   columnOf,
   // The second takes three times as long, because it counts characters.
   openObject: (json, isPlain) => (isPlain ? sql`rtrim(${json}, '}')` : sql`substr(${json}, 1, length(${json}) - 1)`),
+  servedNumber: (text) => numberText(Number(text)),
   jsonMember: (json, name) => `(${json} -> ${name})`,
   sortKey,
   keyText: (_, key) => key,
@@ -59,7 +61,6 @@ export const sqliteDialect: Dialect = {
   element: (index) => `(_e.value ->> ${index})`,
   forUpdate: '',
   forChange: '',
-  overwriteDeleted: { begin: compile('pragma secure_delete = on'), end: compile('pragma secure_delete = off') },
   deferReferences: compile('pragma defer_foreign_keys = on'),
   callerIs,
 }

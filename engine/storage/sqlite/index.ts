@@ -1,14 +1,14 @@
 /** SQLite: one file, a connection of the main thread for short reads, and worker threads for writes and long reads. */
 import type { Database } from 'better-sqlite3'
 import { service } from '../../descriptor/access.js'
-import { managedResources, type Registry } from '../../descriptor/registry.js'
+import type { Registry } from '../../descriptor/registry.js'
 import { sqlitePath } from '../../process/databaseUrl.js'
 import { createChanges } from '../changes.js'
 import type { Cell, OwnRunner } from '../dialect.js'
 import { createEraser } from '../eraseHistory.js'
 import { createHistory } from '../history.js'
 import { callerPlan } from '../log.js'
-import { importParts, makeImport } from '../makeWrite.js'
+import { importParts, partSteps } from '../makeWrite.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
 import { countsTable } from '../schema.js'
@@ -20,7 +20,7 @@ import { webhookStore } from '../webhooks.js'
 import type { ImportedRow } from '../writeData.js'
 import { readCatalogue, tableChecks } from './catalogue.js'
 import { compile } from './compile.js'
-import { connect, fileIdentity, refuseMoved } from './connection.js'
+import { connect, connectionsOf, fileIdentity, refuseMoved } from './connection.js'
 import { keyStatements, managedSource, sqliteDialect, unmanagedSource } from './dialect.js'
 import { isReadOnly, temporaryFile } from './file.js'
 import { callerIs, logReader } from './log.js'
@@ -49,8 +49,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     temporary?.remove()
     throw error
   })
-  const managed = managedResources(registry)
-  const file = { path, identity: fileIdentity(path), isUnmanaged: managed.length === 0 }
+  const file = { path, identity: fileIdentity(path), ...connectionsOf(registry) }
   const commits = commitCounter(database)
   const read = reader(database)
   let threadRestarts = 0
@@ -81,7 +80,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
   const transactions = createTransactions(writing, forTransactions, options.readTimeoutMs, commits.committed)
   /** For commands: runs long work in one transaction of a separate connection, which is undone if it returns something. */
   const inTransaction = async <T>(work: (separate: Database) => Promise<T | undefined>): Promise<T | undefined> => {
-    const separate = connect(path, { timeout: startTimeout, fileMustExist: true }, file.isUnmanaged)
+    const separate = connect(path, { timeout: startTimeout, fileMustExist: true }, file)
     try {
       separate.exec('begin immediate')
       const failure = await work(separate)
@@ -133,7 +132,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
       inTransaction((separate) => {
         const make = async (rows: readonly ImportedRow[]) =>
           runAtOnce(
-            makeImport(await planImport(resource, { rows, mode: 'store', created, by: service.name })),
+            partSteps(await planImport(resource, { rows, mode: 'store', created, by: service.name })),
             askOn(separate),
           )
         return importParts(parts(), make, refusedBy)

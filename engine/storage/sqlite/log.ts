@@ -98,6 +98,15 @@ export const logTriggers = (resource: Resource): DerivedObject[] => {
   ]
 }
 
+export const memberNames = (json: string, table: string): string =>
+  `select distinct key as name from ${logTable} as _l, json_each(_l.${json}) where _l.name = ${literal(table)}`
+
+export const withMember = (json: string, from: string, to: string | null): string => {
+  const rest = `json_remove(${json}, '$.${from}')`
+  const renamed = `json_set(${rest}, '$.${to}', json(${json} -> '${from}'))`
+  return to === null ? rest : `case when ${json} -> '${from}' is null then ${json} else ${renamed} end`
+}
+
 export const resetLog = (table: string): string =>
   `insert into ${logTable} (name, id, op, at, mark) values (${literal(table)}, '', 'reset', ${now}, hex(randomblob(8)))`
 

@@ -10,7 +10,7 @@ import { splitIntoBatches } from '../migration/rows.js'
 import { countsTable, type ObjectName, quoted } from '../schema.js'
 import { isCompatible, readCatalogue, tableNames } from './catalogue.js'
 import { whileLocked } from './lockFile.js'
-import { logTables, resetLog } from './log.js'
+import { logTables, memberNames, resetLog, withMember } from './log.js'
 import { rebuild, specText } from './rebuild.js'
 import { insertRows } from './rows.js'
 import { columnOf, derivedObjects, indexedText, ownTables, rowKey, schemaDialect, searchTable } from './schema.js'
@@ -133,6 +133,8 @@ export const migrationDialect = (database: Database, warn: (message: string) => 
     ownTables,
     logTables,
     resetLog,
+    memberNames,
+    withMember,
     createTrigger: (_, { sql }) => [sql],
     tableNames: async () => tableNames(database),
     catalogue: async (table, isSampled) => readCatalogue(database, table, isSampled),

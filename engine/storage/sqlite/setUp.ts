@@ -1,6 +1,6 @@
 /** Prepares an SQLite file at start: checks it, migrates it, and loads the demo data into an empty one. */
 import type BetterSqlite3 from 'better-sqlite3'
-import { managedResources, type Registry } from '../../descriptor/registry.js'
+import type { Registry } from '../../descriptor/registry.js'
 import { sqlitePath } from '../../process/databaseUrl.js'
 import { NothingToDo, StorageError } from '../failures.js'
 import { loadDemo } from '../loadDemo.js'
@@ -11,7 +11,7 @@ import type { MigrationDialect } from '../migration/migrationDialect.js'
 import type { MigrationPlan } from '../migration/migrationPlan.js'
 import { compareValues } from '../migration/ruleDifferences.js'
 import type { ChangeOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
-import { addNumberFunction, connect } from './connection.js'
+import { addNumberFunction, connect, connectionsOf } from './connection.js'
 import { Database, driver } from './driver.js'
 import { explainError, isNew, makeFolder, refuseUnreadable, refuseUnsound, refuseUnusable } from './file.js'
 import { migrationDialect } from './migration.js'
@@ -36,13 +36,13 @@ const withMigrated = async <T>(
   name = path,
 ): Promise<T> => {
   let database: BetterSqlite3.Database | undefined
-  const isUnmanaged = managedResources(registry).length === 0
+  const settings = connectionsOf(registry)
   try {
-    refuseUnusable(path, options.warn, isUnmanaged)
+    refuseUnusable(path, options.warn, settings.isUnmanaged)
     makeFolder(path)
     const isCreated = isNew(path)
     if (!isCreated) refuseUnsound(path, registry)
-    database = connect(path, { timeout: startTimeout }, isUnmanaged)
+    database = connect(path, { timeout: startTimeout }, settings)
     const dialect = migrationDialect(database, options.warn)
     const plan = await migrate(dialect, registry, options)
     return await work({ database, dialect, plan, isCreated })

@@ -46,7 +46,7 @@ const committer =
 const { file, writeTimeoutMs } = workerData as WorkerData
 const options = writeTimeoutMs === undefined ? { timeout: readLockTimeout, readonly: true } : { timeout: 0 }
 // Otherwise SQLite would create an empty file where one was moved away.
-const database = connect(file.path, { ...options, fileMustExist: true }, file.isUnmanaged)
+const database = connect(file.path, { ...options, fileMustExist: true }, file)
 if (writeTimeoutMs === undefined) {
   refuseMoved(file)
   serveTasks(reader(database))
