@@ -97,7 +97,7 @@ export interface Descriptor<
   readonly summary?: boolean
   /** `true`: clients may follow the changes of the rows, whoever makes them. */
   readonly changes?: boolean
-  /** `true`: what every row was is kept for 365 days, or for so many, and can be restored. */
+  /** `true`, or `{ days: 30 }`: who has changed each row, and what, is kept for 365 days, or so many, and can be restored. */
   readonly history?: boolean | { readonly days: number }
   /** Who may read, create, change and delete rows, and which; without it everybody reads, and the write token does the rest. */
   readonly access?: Access<'id' | Extract<keyof NoInfer<F>, string>>

@@ -36,6 +36,8 @@ test('a key is printed once, and its digest is in the file', async () => {
 
 test('a name is given once', async () => {
   assert.equal(await call('ana', '--role', 'hr'), failure(1, 'There is a key with the name "ana" already.'))
+  const reserved = 'A key cannot have the name API_TOKEN, which is that of the write token.'
+  assert.equal(await call('API_TOKEN'), failure(1, reserved))
 })
 
 test('--remove withdraws a key and leaves the others', async () => {

@@ -29,6 +29,7 @@ for (const [what, given, message] of [
   ['roles that are a text', [entry('a', { roles: 'hr' })], /roles/],
   ['no day', [entry('a', { expires: '2026-02-30' })], /expires/],
   ['a repeated name', [entry('a'), { ...entry('b'), name: 'a' }], /same name: a/],
+  ['the name of the write token', [entry('API_TOKEN')], /cannot have the name API_TOKEN/],
   ['a repeated digest', [entry('a'), { ...entry('b'), sha256: digestOf('a') }], /same sha256: b/],
 ] as const) {
   test(`a file of keys with ${what} is refused, and shows no value`, () => {
@@ -98,6 +99,11 @@ test('tokens with a shared secret: only right ones count', async () => {
   const ownersFound = await Promise.all(owners.map(async (claims) => (await verify(sign(claims)))?.owner))
   assert.is(new Set(ownersFound).size, 4, 'idempotency keys belong to one caller')
   assert.is((await verify(sign({ ...good, sub: undefined, iat: 1, jti: 'x' })))?.owner, ownersFound[2])
+  const reserved = await verify(sign({ ...good, sub: 'API_TOKEN' })).catch((error) => error)
+  assert.equal(
+    [reserved.status, reserved.message],
+    [401, 'A token cannot have the subject "API_TOKEN", which is the name of the write token.'],
+  )
   const now = Math.floor(Date.now() / 1_000)
   assert.ok(await verify(sign({ ...good, exp: now - 30 })), 'within the tolerance')
   assert.ok(await verify(sign({ ...good, nbf: now + 30 })), 'within the tolerance')

@@ -183,6 +183,12 @@ test('values keep their digits and their order', async () => {
   const { text: source } = await historyOf(`things/${id}`, 'reader')
   assert.match(source, '"data":[null,{"b":1.10,"a":12345678901234567890}]')
   assert.match(source, '"big":[null,0.1]')
+  for (const big of ['0.30000000000000004', '1e+21', '123456789012345680', '-1.5e-07', '3', '1e+300']) {
+    await request('PATCH', `things/${id}`, 'reader', `{"big":${big}}`)
+    const [, served] = /"big":([^,}]*)/.exec((await request('GET', `things/${id}`, 'reader')).text) ?? []
+    const [, logged] = /"big":\[[^,]*,([^\]]*)\]/.exec((await historyOf(`things/${id}`, 'reader')).text) ?? []
+    assert.is(logged, served)
+  }
 })
 
 test('hidden fields are left out, and an update of nothing else is not listed or counted', async () => {
