@@ -104,7 +104,7 @@ export const webhookStore = (dialect: Dialect, own: OwnRunner): WebhookStore => 
       holding(token, async (run) => {
         const [cells] = await run(findLocked, keyValues(key))
         const now = cells && readSubscription(cells)
-        const isSame = now && (['erasures', 'position'] as const).every((name) => now[name] === before[name])
+        const isSame = now && (['erasures', 'position', 'isEnded'] as const).every((name) => now[name] === before[name])
         if (!isSame || now.delivery?.id !== before.delivery?.id) return false
         await run(change, { ...keyValues(key), ...stateValues(after) })
         return true

@@ -97,6 +97,20 @@ test('whoever has lost it stores nothing', async () => {
   assert.not(await other.store(second.token, key, before, before), 'it is not as it was read')
 })
 
+test('what was being sent when a subscriber ended all its subscriptions does not begin one again', async () => {
+  const { stores, leases } = await openDatabase()
+  const [store] = stores
+  const [{ token, renew }] = leases
+  await renew()
+  await store.subscribe(key, 'here')
+  const before = await store.read(key)
+  if (!before) throw new Error('the subscription is not stored')
+  assert.ok(await store.end(token, 'erp', 'digest'))
+  assert.not(await store.store(token, key, before, { ...before, position: 'there' }))
+  const ended = await store.read(key)
+  assert.equal(ended, { ...before, isEnded: true, entry: 'digest' })
+})
+
 test('a subscription that exists stays as it is', async () => {
   const { stores } = await openDatabase()
   const [store, other] = stores
