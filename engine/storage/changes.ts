@@ -4,11 +4,11 @@
  */
 import type { Rows } from '../descriptor/access.js'
 import { isWhole } from '../descriptor/kinds/index.js'
-import { type Field, idField, isLogged, type Resource, type RowId } from '../descriptor/registry.js'
+import { type Field, idField, managedResources, type Resource, type RowId } from '../descriptor/registry.js'
 import { rulePath } from '../descriptor/rulePaths.js'
 import { buildOnce } from '../process/buildOnce.js'
 import type { Cell } from './dialect.js'
-import { type Entry, entryColumns, keptDays, logTable, type Place, parseEntry } from './log.js'
+import { type Entry, entryColumns, hasLog, keptDays, logTable, type Place, parseEntry } from './log.js'
 import { type LogPosition, type Mark, parsePosition, positionText, Resync } from './position.js'
 import { quoted, resourceAt } from './schema.js'
 import { boundIds, type LogAccess, seenReader } from './seen.js'
@@ -263,7 +263,9 @@ export const createChanges = (
     },
     async pruneLog() {
       let isMore = false
-      for (const resource of registry.filter(isLogged)) if ((await prune(resource)).length >= pruned - 1) isMore = true
+      // Of those that had a log, too.
+      for (const resource of hasLog(registry) ? managedResources(registry) : [])
+        if ((await prune(resource)).length >= pruned - 1) isMore = true
       return isMore
     },
   }

@@ -187,7 +187,7 @@ export const logReader: LogReader = {
       lastSeq: last?.seq ?? '0',
     }
   },
-  isAfter: sql`not pg_visible_in_snapshot(xid, ${parameter('from', 'pg_snapshot')})`,
+  isAfter: sql`xid >= pg_snapshot_xmin(${parameter('from', 'pg_snapshot')}) and not pg_visible_in_snapshot(xid, ${parameter('from', 'pg_snapshot')})`,
   afterValues: (from) => ({ from }),
   oldest: 'order by xid, seq',
   keys: (fields) => keysOf(fields, '_t.'),
