@@ -12,6 +12,7 @@ import { type Entry, entryColumns, hasLog, keptDays, logTable, type Place, parse
 import { type LogPosition, type Mark, parsePosition, positionText, Resync } from './position.js'
 import { quoted, resourceAt } from './schema.js'
 import { boundIds, type LogAccess, seenReader } from './seen.js'
+import { upTo } from './snapshots.js'
 import { joinSql, parameter, type Statement, sql } from './sql.js'
 import type { Change, ChangesPage, ChangesQuery, Storage } from './storage.js'
 
@@ -62,7 +63,7 @@ export const createChanges = (
   const stateStatement = (tables: number): Statement =>
     once(`state ${tables}`, () => {
       const each = Array.from({ length: tables }, (_, n) => [
-        sql`(select cast(seq as text) || ' ' || mark from ${logTable} where name = ${parameter(`name${n}`, 'text')} order by ${newestFirst} limit 1)`,
+        sql`(select cast(seq as text) || ' ' || mark || ' ' || ${log.transaction} from ${logTable} where name = ${parameter(`name${n}`, 'text')} order by ${newestFirst} limit 1)`,
         sql`(select at from ${logTable} where seq = ${parameter(`seq${n}`, 'bigint')} and mark = ${parameter(`mark${n}`, 'text')})`,
       ])
       return compile(sql`select ${log.now}, ${log.origin}, ${joinSql(each.flat(), ', ')}`)
@@ -92,16 +93,15 @@ export const createChanges = (
     })
     const [row = []] = await own.read(stateStatement(followed.length), Object.fromEntries(values))
     const [now, origin, ...cells] = row as readonly Cell[]
-    const marks = followed.map((_, n): Mark => {
-      const [seq = '0', mark = ''] = String(cells[2 * n] ?? '').split(' ')
-      return [seq, mark]
-    })
+    const newest = followed.map((_, n) => String(cells[2 * n] ?? '').split(' '))
+    const marks = newest.map(([seq = '0', mark = '']): Mark => [seq, mark])
+    const last = newest.map(([, , transaction = '0']) => BigInt(transaction)).reduce((a, b) => (a > b ? a : b))
     const isKept = followed.every((resource, n) => {
       const at = cells[2 * n + 1] ?? null
       const isNewest = String(earlier?.marks[n]) === String(marks[n])
       return at !== null && (isNewest || Number(at) >= Date.now() - keptDays(resource, changesDays) * dayMs)
     })
-    const position: LogPosition = { origin: String(origin ?? ''), marks, from: String(now) }
+    const position: LogPosition = { origin: String(origin ?? ''), marks, from: upTo(String(now), last) }
     return { position, isValid: isKept && earlier?.marks.length === followed.length && origin === earlier?.origin }
   }
 

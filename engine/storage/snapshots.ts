@@ -21,4 +21,13 @@ export const rangesBetween = (from: string, to: string): (readonly [first: bigin
   return [...missing.map((one) => [one, one] as const), ...(last >= end ? [[end, last] as const] : [])]
 }
 
+/**
+ * The same state for entries of which the last one is of some transaction: later transactions, whose numbers others may have after a
+ * restore, are not in it.
+ */
+export const upTo = (state: string, last: bigint): string => {
+  const missing = parseSnapshot(state).missing.filter((one) => one <= last)
+  return `${missing[0] ?? last + 1n}:${last + 1n}:${missing.join()}`
+}
+
 export const isSnapshot = (text: string): boolean => /^\d{1,19}:\d{1,19}:(?:\d{1,19}(?:,\d{1,19})*)?$/.test(text)

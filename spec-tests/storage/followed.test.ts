@@ -1,4 +1,6 @@
 /** Those who follow the changes of a resource have the rows that they may read, whoever writes, and are never told of others. */
+import { copyFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Identity, rightsOf, service } from '../../engine/descriptor/access.js'
@@ -8,6 +10,8 @@ import { withLogging } from '../../engine/descriptor/logging.js'
 import type { Resource } from '../../engine/descriptor/registry.js'
 import { withRulePaths } from '../../engine/descriptor/rulePaths.js'
 import { openStorage } from '../../engine/storage/open.js'
+import { Database } from '../../engine/storage/sqlite/driver.js'
+import { temporaryFolder } from '../../support/cleanup.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { type SharedDatabase, server, sharedDatabase } from '../support/database.js'
 import { follower, rowsSeen } from '../support/follower.js'
@@ -180,6 +184,33 @@ test('a position of another database, of another time or of none makes a followe
   await storage.close()
   await otherStorage.close()
 })
+
+if (!server)
+  test('a file that was restored to an earlier time tells what is written from then on, or has followers begin again', async () => {
+    const database = await sharedDatabase()
+    const path = database.url.replace('sqlite:', '')
+    const storage = await open(database)
+    const rights = rightsOf(service)
+    const rowsInCopy = join(temporaryFolder('restored').path, 'copy.sqlite')
+    await database.run(`vacuum into '${rowsInCopy}'`)
+    const quiet = follower(storage, items, rights)
+    await quiet.begin()
+    await database.run(`insert into loans (house_id) values (1), (2), (3)`)
+    await quiet.catchUp()
+    const late = follower(storage, loans, rights)
+    await late.begin()
+    await storage.close()
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
+    copyFileSync(rowsInCopy, path)
+    const restored = await openStorage(registry, database.url, { ...storageOptions, demo: false })
+    const other = new Database(path)
+    other.exec(`insert into items (kind) values ('x'); insert into loans (house_id) values (1)`)
+    other.close()
+    const page = await restored.changes(items, { rights, after: quiet.position(), limit: 9 })
+    assert.is(page === 'resync' ? page : page.changes.length, 1)
+    assert.is(await restored.changes(loans, { rights, after: late.position(), limit: 9 }), 'resync')
+    await restored.close()
+  })
 
 test('entries that are older than what is kept are deleted, and their followers begin again', async () => {
   const database = await sharedDatabase()

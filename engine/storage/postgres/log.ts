@@ -40,6 +40,9 @@ export const logTables: Readonly<Record<string, OwnTable>> = {
   ...webhookTables('bigint'),
 }
 
+/** A restore to an earlier time begins another timeline, on which transactions get the same numbers. */
+const timeline = `case when pg_is_in_recovery() then '' else left(pg_walfile_name(pg_current_wal_lsn()), 8) end`
+
 /** Whether the database was restored since, and what begins its log anew. */
 export const [isOfThisServer, renewal] = [`select 1 ${ofThisServer}`, `delete from ${originTable}; ${newOrigin}`]
 
@@ -163,7 +166,7 @@ export const resetLog = (table: string): string =>
 
 export const logReader: LogReader = {
   now: 'pg_current_snapshot()::text',
-  origin: `(select mark ${ofThisServer})`,
+  origin: `(select mark || ' ' || ${timeline} ${ofThisServer})`,
   order: ['xid', 'seq'],
   transaction: 'xid::text',
   seen: 'snapshot::text',
