@@ -17,7 +17,7 @@ import { pinned } from './sqlFunction.js'
 /** Has one row, which its own transaction has written unless the database was restored: then transactions have other numbers. */
 const originTable = 'registry_log_origin'
 
-const newOrigin = `insert into ${originTable} (seq, mark) select coalesce(max(seq), 0), gen_random_uuid()::text from ${logTable}`
+const newOrigin = `insert into ${originTable} default values`
 const ofThisServer = `from ${originTable} where xmin = xid::xid`
 
 export const logTables: Readonly<Record<string, OwnTable>> = {
@@ -33,7 +33,7 @@ export const logTables: Readonly<Record<string, OwnTable>> = {
   },
   [originTable]: {
     create: [
-      `create table ${originTable} (xid xid8 not null default pg_current_xact_id(), seq bigint not null, mark text not null)`,
+      `create table ${originTable} (xid xid8 not null default pg_current_xact_id(), mark text not null default gen_random_uuid())`,
       newOrigin,
     ],
   },
@@ -43,8 +43,11 @@ export const logTables: Readonly<Record<string, OwnTable>> = {
 /** A restore to an earlier time begins another timeline, on which transactions get the same numbers. */
 const timeline = `case when pg_is_in_recovery() then '' else left(pg_walfile_name(pg_current_wal_lsn()), 8) end`
 
-/** Whether the database was restored since, and what begins its log anew. */
-export const [isOfThisServer, renewal] = [`select 1 ${ofThisServer}`, `delete from ${originTable}; ${newOrigin}`]
+/** Whether the database has not been restored since, and what begins its log anew: its entries get the number of no transaction. */
+export const isOfThisServer = `select 1 ${ofThisServer}`
+export const renewal = `update ${logTable} set xid = '0';
+insert into ${logTable} (name, id, op) select distinct name, '', 'reset' from ${logTable};
+delete from ${originTable}; ${newOrigin}`
 
 const callerSetting = 'registry.caller'
 
@@ -176,7 +179,6 @@ export const logReader: LogReader = {
       lateral (select ${selected}, xid as _xid from ${logTable} as _l where name = table_name and xid >= first and xid <= last
         and (xid, seq) > (${parameter('lastXid', 'xid8')}, ${parameter('lastSeq', 'bigint')})
         and pg_visible_in_snapshot(xid, ${parameter('to', 'pg_snapshot')})
-        and seq > coalesce((select max(seq) ${ofThisServer}), 0)
         order by xid, seq limit ${parameter('$count', 'integer')}) as _e
     order by _xid, seq limit ${parameter('$count', 'integer')}`,
   entriesValues(names, { from, to, last }) {
