@@ -1,6 +1,6 @@
 /** Which resources have a log of their changes, and what it keeps of each row. */
 import { type Field, isLogged, type LogContents, type Registry, type Resource } from './registry.js'
-import { isPath, ruleNames, rulePath } from './rulePaths.js'
+import { ruleNames, rulePath } from './rulePaths.js'
 
 const defaultDays = 365
 
@@ -11,11 +11,8 @@ export const historyDays = ({ history }: Pick<Resource, 'history'>): number | un
 }
 
 /** The paths of the rules about who may read, as references and a field; those of own fields have only that. */
-export const readPaths = (resource: Resource): (readonly Field[])[] =>
+const readPaths = (resource: Resource): (readonly Field[])[] =>
   ruleNames(resource, 'read').map((name) => rulePath(resource, name))
-
-/** Whether rules about who may read the resource follow references. */
-export const followsReferences = (resource: Resource): boolean => ruleNames(resource, 'read').some(isPath)
 
 /** The other resources on which it depends who may read the rows of one. */
 export const pathResources = (registry: Registry, resource: Resource): Resource[] => {

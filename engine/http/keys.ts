@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { type Identity, service } from '../descriptor/access.js'
 import { isDate } from '../descriptor/clock.js'
-import { SettingFileError, watchFile } from '../process/watchedFile.js'
+import { parseEntries, SettingFileError, watchFile } from '../process/watchedFile.js'
 
 const word = z.string().min(1).max(200)
 
@@ -27,21 +27,7 @@ const expected =
 
 /** Reads the text of a file with keys; throws with what is wrong. */
 export const parseKeys = (source: string): ApiKey[] => {
-  let entries: unknown
-  try {
-    entries = JSON.parse(source)
-  } catch {
-    throw new SettingFileError('it is not valid JSON')
-  }
-  if (!Array.isArray(entries)) throw new SettingFileError('it is not a JSON array')
-  const keys = entries.map((one, n) => {
-    const { data, error } = keySchema.safeParse(one)
-    if (!data) {
-      const place = error.issues[0]?.path.join('.') || error.issues[0]?.message
-      throw new SettingFileError(`key ${n + 1} is not valid (${place}); ${expected}`)
-    }
-    return data
-  })
+  const keys = parseEntries(source, keySchema, { noun: 'key', expected })
   if (keys.some(({ name }) => name === service.name))
     throw new SettingFileError(
       `a key cannot have the name ${service.name}: histories of rows would show it as the write token`,

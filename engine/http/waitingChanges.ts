@@ -5,8 +5,8 @@
 import type { Rights } from '../descriptor/access.js'
 import { pathResources } from '../descriptor/logging.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
-import { limited } from '../process/limited.js'
 import type { Caller, ChangesPage, Storage } from '../storage/storage.js'
+import { createTurns } from '../storage/transaction.js'
 import type { InFlight } from './requestLog.js'
 
 /** How often the versions of the tables are checked while somebody waits, in milliseconds. */
@@ -51,7 +51,7 @@ export const waitingChanges = (
   inFlight: InFlight,
 ) => {
   const groups = new Map<string, Group>()
-  const inTurn = limited(maxReads)
+  const turns = createTurns(maxReads)
   let timer: NodeJS.Timeout | undefined
   /** As they were when they were checked last. */
   let versions: ReadonlyMap<Resource, string> = new Map()
@@ -114,10 +114,13 @@ export const waitingChanges = (
   const read = async (group: Group): Promise<void> => {
     if (group.isReading) return
     group.isReading = true
+    const leave = await turns.enter(Number.POSITIVE_INFINITY)
     try {
-      await inTurn(() => readPages(group))
+      await readPages(group)
     } catch (error) {
       end(group, ({ reject }) => reject(error))
+    } finally {
+      leave()
     }
     group.isReading = false
   }

@@ -1,5 +1,6 @@
 /** A file that a setting names: read at the start, and again when it changes. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
+import type { z } from 'zod'
 
 /** How often the file is looked at, in milliseconds. */
 const checkMs = 2_000
@@ -7,6 +8,27 @@ const checkMs = 2_000
 /** A file that a setting names cannot be used; the message is for the operator. */
 export class SettingFileError extends Error {
   override readonly name = 'SettingFileError'
+}
+
+/** Parses the JSON array of such a file; `noun` and `expected` are for messages, which show no values. */
+export const parseEntries = <S extends z.ZodType>(
+  text: string,
+  schema: S,
+  { noun, expected }: { readonly noun: string; readonly expected: string },
+): z.output<S>[] => {
+  let entries: unknown
+  try {
+    entries = JSON.parse(text)
+  } catch {
+    throw new SettingFileError('it is not valid JSON')
+  }
+  if (!Array.isArray(entries)) throw new SettingFileError('it is not a JSON array')
+  return entries.map((entry, n) => {
+    const { data, error } = schema.safeParse(entry)
+    if (!error) return data
+    const place = error.issues[0]?.path.join('.') || error.issues[0]?.message
+    throw new SettingFileError(`${noun} ${n + 1} is not valid (${place}); ${expected}`)
+  })
 }
 
 interface WatchedFile<T> {

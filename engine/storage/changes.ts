@@ -233,7 +233,7 @@ export const createChanges = (
 
   const prune = (resource: Resource) => {
     const isOfTable = sql`name = ${parameter('$name', 'text')}`
-    const oldest = sql`select seq, at from ${logTable} where ${isOfTable} ${log.oldest} limit ${String(pruned)}`
+    const oldest = sql`select seq, at from ${logTable} where ${isOfTable} order by ${log.order.join(', ')} limit ${String(pruned)}`
     const newest = sql`select seq from ${logTable} where ${isOfTable} order by ${newestFirst} limit 1`
     const statement = once('prune', () =>
       compile(sql`delete from ${logTable} where seq in (select seq from (${oldest}) as _l where at < ${parameter('$before', 'bigint')})

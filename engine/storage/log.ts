@@ -58,8 +58,6 @@ export interface LogReader {
   /** The condition that a state does not have an entry. */
   readonly isAfter: Fragment
   afterValues(from: string): Values
-  /** The numbers of some entries of a table, the oldest first, in a subquery with a limit. */
-  readonly oldest: string
   /** The values of some fields of a row as a JSON object of texts, as entries have them. */
   keys(fields: readonly Field[]): string
 }

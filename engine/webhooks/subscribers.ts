@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { isAllowed, type Rights, rightsOf } from '../descriptor/access.js'
 import { didYouMean } from '../descriptor/nearest.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
-import { SettingFileError, watchFile } from '../process/watchedFile.js'
+import { parseEntries, SettingFileError, watchFile } from '../process/watchedFile.js'
 import { isPrivateAddress } from './addresses.js'
 
 const word = z.string().min(1).max(200)
@@ -70,19 +70,8 @@ const findResources = ({ name, resources: paths }: Entry, registry: Registry, ri
 
 /** Reads the text of a file with subscribers; throws with what is wrong. */
 export const parseSubscribers = (source: string, registry: Registry, allowPrivate: boolean): Subscriber[] => {
-  let entries: unknown
-  try {
-    entries = JSON.parse(source)
-  } catch {
-    throw new SettingFileError('it is not valid JSON')
-  }
-  if (!Array.isArray(entries)) throw new SettingFileError('it is not a JSON array')
-  const subscribers = entries.map((one, n): Subscriber => {
-    const { data, error } = entrySchema.safeParse(one)
-    if (!data) {
-      const place = error.issues[0]?.path.join('.') || error.issues[0]?.message
-      throw new SettingFileError(`subscriber ${n + 1} is not valid (${place}); ${expected}`)
-    }
+  const entries = parseEntries(source, entrySchema, { noun: 'subscriber', expected })
+  const subscribers = entries.map((data): Subscriber => {
     const { name, url, roles = [], claims = {} } = data
     const wrong = urlError(url, allowPrivate)
     if (wrong !== undefined) throw new SettingFileError(`subscriber "${name}": ${wrong}`)

@@ -34,7 +34,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 /** Helpers that every folder may import. */
 // biome-ignore format: one list
 const universal = [
-  'batchPerTick', 'buildOnce', 'commandLine', 'databaseUrl', 'digestSet', 'jsonError', 'limited', 'oncePer', 'safeUrl',
+  'batchPerTick', 'buildOnce', 'commandLine', 'databaseUrl', 'digestSet', 'jsonError', 'oncePer', 'safeUrl',
   'stripTypes', 'typescript', 'watchedFile',
 ].map((name) => `engine/process/${name}.ts`)
 

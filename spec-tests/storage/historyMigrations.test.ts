@@ -4,32 +4,16 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { allRights } from '../../engine/descriptor/access.js'
 import { json, text } from '../../engine/descriptor/index.js'
-import { withLogging } from '../../engine/descriptor/logging.js'
-import { type Registry, type Resource, resourceFrom } from '../../engine/descriptor/registry.js'
+import type { Registry, Resource } from '../../engine/descriptor/registry.js'
 import { migrateStorage } from '../../engine/storage/open.js'
 import type { Storage } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { server, sharedDatabase } from '../support/database.js'
 import { follower } from '../support/follower.js'
-import { open } from '../support/members.js'
+import { type Fields, loggedMembers, open, type Version } from '../support/members.js'
 
-const members = (fields: object, rest: object = {}): Registry =>
-  withLogging([
-    resourceFrom(
-      'members',
-      {
-        name: 'Member',
-        area: 'Test',
-        table: 'members',
-        required: [],
-        create: true,
-        history: true,
-        fields,
-        ...rest,
-      } as never,
-      [],
-    ),
-  ])
+const members = (fields: Fields, rest: Partial<Version> = {}): Registry =>
+  loggedMembers({ fields, history: true, ...rest })
 const only = (registry: Registry) => registry[0] as Resource
 
 /** Runs the command that migrates; returns what it says that it has done in the log. */

@@ -3,34 +3,17 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { rightsOf, service } from '../../engine/descriptor/access.js'
 import { date, integer, text } from '../../engine/descriptor/index.js'
-import { withLogging } from '../../engine/descriptor/logging.js'
 import type { Registry, Resource } from '../../engine/descriptor/registry.js'
-import { resourceFrom } from '../../engine/descriptor/registry.js'
 import { migrateStorage, planStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { type SharedDatabase, server, sharedDatabase } from '../support/database.js'
 import { follower } from '../support/follower.js'
-import { apply, open, refusal } from '../support/members.js'
+import { apply, type Fields, loggedMembers, open, refusal, type Version } from '../support/members.js'
 
 const rights = rightsOf(service)
 
-const members = (fields: object, rest: object = {}): Registry =>
-  withLogging([
-    resourceFrom(
-      'members',
-      {
-        name: 'Member',
-        area: 'Test',
-        table: 'members',
-        required: [],
-        create: true,
-        changes: true,
-        fields,
-        ...rest,
-      } as never,
-      [],
-    ),
-  ])
+const members = (fields: Fields, rest: Partial<Version> = {}): Registry =>
+  loggedMembers({ fields, changes: true, ...rest })
 const first = members({ name: text() })
 const last = (registry: Registry) => registry.at(-1) as Resource
 
@@ -126,21 +109,7 @@ test('triggers are missing, and rows were written without them', async () => {
 test('a table is dropped with its entries', async () => {
   const { url, run } = await sharedDatabase()
   await (await open(first, url)).close()
-  const other = withLogging([
-    resourceFrom(
-      'others',
-      {
-        name: 'Other',
-        area: 'Test',
-        table: 'others',
-        required: [],
-        create: true,
-        changes: true,
-        fields: { a: text() },
-      },
-      [],
-    ),
-  ])
+  const other = members({ a: text() }, { table: 'others' })
   await apply(other, url, 'drop:members')
   assert.equal(await run('select name from registry_log'), [{ name: 'others' }])
 })

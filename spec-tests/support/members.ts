@@ -2,6 +2,7 @@
 import * as assert from 'uvu/assert'
 import type { Descriptor } from '../../engine/descriptor/define.js'
 import { text } from '../../engine/descriptor/index.js'
+import { withLogging } from '../../engine/descriptor/logging.js'
 import { type Registry, type Resource, type RowValues, resourceFrom } from '../../engine/descriptor/registry.js'
 import { migrateStorage, openStorage, planStorage } from '../../engine/storage/open.js'
 import type { Storage } from '../../engine/storage/storage.js'
@@ -12,12 +13,8 @@ import { resourceIn } from './registryFrom.js'
 
 export type Fields = Descriptor['fields']
 
-export interface Version {
-  readonly fields: Fields
-  readonly required?: readonly string[]
-  readonly table?: string
-  readonly renamedFromTable?: string
-}
+type Options = 'required' | 'table' | 'renamedFromTable' | 'id' | 'changes' | 'history'
+export type Version = { readonly fields: Fields } & Partial<Pick<Descriptor, Options>>
 
 export const team = resourceIn('teams', { name: text() })
 
@@ -25,6 +22,9 @@ export const memberIn = ({ fields, required = [], table = 'members', ...rest }: 
   resourceFrom('members', { name: 'Member', area: 'Test', table, required, create: true, fields, ...rest }, [])
 
 export const registryOf = (version: Version): Registry => [team, memberIn(version)]
+
+/** A registry of members alone, who may have a log. */
+export const loggedMembers = (version: Version): Registry => withLogging([memberIn(version)])
 
 const everything = listQuery({ limit: 200 })
 

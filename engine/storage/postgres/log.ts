@@ -194,6 +194,5 @@ export const logReader: LogReader = {
   },
   isAfter: sql`xid >= pg_snapshot_xmin(${parameter('from', 'pg_snapshot')}) and not pg_visible_in_snapshot(xid, ${parameter('from', 'pg_snapshot')})`,
   afterValues: (from) => ({ from }),
-  oldest: 'order by xid, seq',
   keys: (fields) => keysOf(fields, '_t.'),
 }

@@ -136,6 +136,5 @@ export const logReader: LogReader = {
   }),
   isAfter: sql`seq >= ${parameter('from')}`,
   afterValues: (from) => ({ from: place(from) }),
-  oldest: 'order by seq',
   keys: (fields) => keysOf(fields, ''),
 }
